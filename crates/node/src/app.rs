@@ -25,7 +25,7 @@ use futures::StreamExt as _;
 use rand_core::CryptoRng;
 use remuda_protocol::block::{Header, StateCommitment};
 use remuda_protocol::codec::Bytes;
-use remuda_protocol::execute::{Draft, Outcome, apply_block_with, propose_block_with};
+use remuda_protocol::execute::{Draft, Outcome, apply_block, propose_block};
 use remuda_protocol::presence::{PresenceCertificate, acceptable, ancestor};
 use remuda_protocol::primitives::B256;
 use remuda_protocol::state::MemoryState;
@@ -189,7 +189,7 @@ where
         let waiting = self.pool.pick(&state);
         let waiting = waiting.iter().take_while(|_| runtime.current() < enough);
         let (mut rules, outcome, _) =
-            propose_block_with(&state, params, draft, waiting, machine()).ok()?;
+            propose_block(&state, params, draft, waiting, machine()).ok()?;
         let sealed = store::seal::<E>(batch, &outcome.diff).await;
         rules.header.state = store::commitment::<E>(&sealed);
         if let Some(faults) = &self.faults {
@@ -218,7 +218,7 @@ where
             tracing::warn!(height = height + 1, "invalid seed or certificate signature");
             return None;
         }
-        let outcome = apply_block_with(&state, self.chain.params(), block.rules(), machine())
+        let outcome = apply_block(&state, self.chain.params(), block.rules(), machine())
             .inspect_err(|error| tracing::warn!(height = height + 1, %error, "invalid block"))
             .ok()?;
         let sealed = store::seal::<E>(batch, &outcome.diff).await;

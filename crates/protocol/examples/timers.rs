@@ -10,7 +10,7 @@
 #[path = "timers/plot.rs"]
 mod plot;
 
-use remuda_protocol::timers::bench::run::{Surroundings, Wish, run};
+use remuda_protocol::timers::bench::run::{BenchOptions, Surroundings, run};
 use std::time::Instant;
 
 #[global_allocator]
@@ -44,12 +44,14 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let command = args.next().unwrap_or_else(|| "bench".into());
     let numbers: Vec<u64> = args.filter_map(|arg| arg.parse().ok()).collect();
-    let wish = match &command[..] {
+    let options = match &command[..] {
         "plot" => return println!("{}", plot::svg()),
-        "quick" => Wish { pending: vec![100_000], blocks: 40, storm: 0, ..Wish::default() },
-        _ if numbers.is_empty() => Wish::default(),
-        _ => Wish { pending: numbers, ..Wish::default() },
+        "quick" => {
+            BenchOptions { pending: vec![100_000], blocks: 40, storm: 0, ..BenchOptions::default() }
+        }
+        _ if numbers.is_empty() => BenchOptions::default(),
+        _ => BenchOptions { pending: numbers, ..BenchOptions::default() },
     };
-    let report = run(&wish, &mut Machine { start: Instant::now() }).expect("a sound genesis");
+    let report = run(&options, &mut Machine { start: Instant::now() }).expect("a sound genesis");
     println!("{}", serde_json::to_string_pretty(&report).expect("a report is data"));
 }

@@ -8,7 +8,7 @@ use common::{ANSWER, STAKE, World, brisk, calm, offer, single_job, vote_job};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, SeatState, Status};
 use remuda_protocol::dispatcher::spec::{Callback, JobSpec};
 use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::error::Refusal;
@@ -215,7 +215,7 @@ mod commits {
         world.chain.send(&copier, Instruction::RevealResult { job, reveal });
         let events = world.step();
         assert_eq!(slashes(&events), [(copier.address(), part(STAKE, 2_500))]);
-        assert_eq!(world.progress(job, &copier), Progress::Slashed);
+        assert_eq!(world.progress(job, &copier), SeatState::Slashed);
         assert_eq!(world.status(job), Status::Settled);
     }
 
@@ -293,9 +293,9 @@ mod commits {
         let attest = |job| Instruction::CrashAttestation { job, signal: CrashSignal::Oom };
         world.ok(&runner, attest(jobs[0]));
         world.ok(&runner, attest(jobs[1]));
-        assert_eq!(world.progress(jobs[0], &runner), Progress::Crashed);
+        assert_eq!(world.progress(jobs[0], &runner), SeatState::Crashed);
         let still_bound = world.progress(jobs[1], &runner);
-        assert!(matches!(still_bound, Progress::Committed { .. }));
+        assert!(matches!(still_bound, SeatState::Committed { .. }));
         for key in &world.runners.clone()[1..] {
             for job in jobs {
                 world.chain.send_reveal(key, job, ANSWER);
@@ -308,7 +308,7 @@ mod commits {
 
     // spec §8.7, §8.10
     #[test]
-    fn a_second_disgrace_in_jail_extends_the_term() {
+    fn a_second_loss_of_reputation_in_jail_extends_the_term() {
         let mut params = calm();
         (params.jail_blocks, params.jail_blocks_max) = (30, 1_000);
         let mut world = World::new(params, 3);
@@ -961,7 +961,6 @@ mod phases {
     }
 }
 
-/// Who is drawn.
 mod selection {
     use super::*;
     use remuda_protocol::entitlements::constraints::Constraints;
@@ -1211,7 +1210,6 @@ mod selection {
     }
 }
 
-/// Registration, reputation, jail.
 mod standing {
     use super::*;
 

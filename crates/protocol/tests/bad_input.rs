@@ -14,6 +14,7 @@ use common::{
 };
 use proptest::prelude::*;
 use remuda_protocol::account::Account;
+use remuda_protocol::actors::NoActors;
 use remuda_protocol::block::{Block, SeedSignature, presence_hash, seeds_root, transactions_root};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::SecretKey;
@@ -110,6 +111,17 @@ impl World {
 
     fn spoiled_vote(&self, spoil: impl FnOnce(&mut JobSpec)) -> Signed {
         self.spoiled(vote_job(3, Amount::cby(1)), spoil)
+    }
+
+    /// A web request with another method, URL or headers.
+    fn spoiled_web(
+        &self,
+        spoil: impl FnOnce(&mut String, &mut String, &mut Vec<(String, String)>),
+    ) -> Signed {
+        self.spoiled_vote(|spec| match &mut spec.job_type {
+            JobType::Http { method, url, headers, .. } => spoil(method, url, headers),
+            other => panic!("{other:?} is no web request"),
+        })
     }
 
     /// A job whose checks are these.
@@ -628,46 +640,22 @@ fn text_cases() -> Vec<Case> {
     use Refusal::*;
     vec![
         case(SpecFieldTooLong, "a URL of 4,097 bytes", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    *url = text(4_097);
-                }
-            })
+            w.spoiled_web(|_, url, _| *url = text(4_097))
         }),
         case(SpecFieldTooLong, "a request without a URL", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    url.clear();
-                }
-            })
+            w.spoiled_web(|_, url, _| url.clear())
         }),
         case(BadWebRequest, "an address that is none of the web", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    *url = "ftp://example.org/price".into();
-                }
-            })
+            w.spoiled_web(|_, url, _| *url = "ftp://example.org/price".into())
         }),
         case(BadWebRequest, "a scheme and nothing else", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    *url = "https://".into();
-                }
-            })
+            w.spoiled_web(|_, url, _| *url = "https://".into())
         }),
         case(BadWebRequest, "a method in small letters", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { method, .. } = &mut spec.job_type {
-                    *method = "get".into();
-                }
-            })
+            w.spoiled_web(|method, _, _| *method = "get".into())
         }),
         case(SpecFieldTooLong, "65 headers", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { headers, .. } = &mut spec.job_type {
-                    *headers = vec![("h".into(), String::new()); 65];
-                }
-            })
+            w.spoiled_web(|_, _, headers| *headers = vec![("h".into(), String::new()); 65])
         }),
         case(SpecFieldTooLong, "a model without a name", |w| {
             w.spoiled_vote(|spec| spec.job_type = llm("", 1))
@@ -1171,7 +1159,7 @@ fn an_inadmissible_transaction_is_left_out_and_spoils_a_block_that_holds_it() {
         let mut transactions = (case.make)(&mut world);
         let block = forced(world.draft(), &transactions);
         let index = transactions.len() - 1;
-        let refused = apply_block(&world.chain.state, &world.chain.params, &block);
+        let refused = apply_block(&world.chain.state, &world.chain.params, &block, &NoActors);
         let expected = BlockError::Inadmissible { index, reason: case.reason };
         assert_eq!(refused.err(), Some(expected), "{}", case.name);
 
@@ -1203,14 +1191,20 @@ fn forced(draft: Draft, transactions: &[Vec<u8>]) -> Block {
 fn sound_block() -> (World, Block) {
     let world = World::new(calm(), 1);
     let transfer = Bytes(world.transfer(|_| ()));
-    let (block, _, left_out) =
-        propose_block(&world.chain.state, &world.chain.params, world.draft(), &[transfer]).unwrap();
+    let (block, _, left_out) = propose_block(
+        &world.chain.state,
+        &world.chain.params,
+        world.draft(),
+        &[transfer],
+        &NoActors,
+    )
+    .unwrap();
     assert!(left_out.is_empty());
     (world, block)
 }
 
 fn applied(world: &World, block: &Block) -> Result<(), BlockError> {
-    apply_block(&world.chain.state, &world.chain.params, block).map(|_| ())
+    apply_block(&world.chain.state, &world.chain.params, block, &NoActors).map(|_| ())
 }
 
 /// The kind of an error. A new kind does not compile until it has a name here.
@@ -1419,7 +1413,7 @@ proptest! {
             .collect();
         let (state, params) = (&world.chain.state, &world.chain.params);
         let (block, outcome, left_out) =
-            propose_block(state, params, world.draft(), &mutants).unwrap();
+            propose_block(state, params, world.draft(), &mutants, &NoActors).unwrap();
         prop_assert_eq!(left_out.len(), mutants.len());
         prop_assert!(block.transactions.is_empty() && outcome.receipts.is_empty());
     }
@@ -1433,7 +1427,7 @@ proptest! {
         let waiting: Vec<Bytes> = waiting.into_iter().map(Bytes).collect();
         let (state, params) = (&world.chain.state, &world.chain.params);
         let (block, ..) =
-            propose_block(state, params, world.draft(), &waiting).unwrap();
+            propose_block(state, params, world.draft(), &waiting, &NoActors).unwrap();
         prop_assert!(block.transactions.is_empty());
     }
 
@@ -1471,9 +1465,9 @@ fn a_block_may_stop_anywhere_in_what_waits() {
     let (state, params) = (&world.chain.state, &world.chain.params);
     for taken in 0..=waiting.len() {
         let (block, outcome, left_out) =
-            propose_block(state, params, world.draft(), &waiting[..taken]).unwrap();
+            propose_block(state, params, world.draft(), &waiting[..taken], &NoActors).unwrap();
         assert_eq!(block.transactions.len() + left_out.len(), taken);
-        assert_eq!(apply_block(state, params, &block).unwrap().diff, outcome.diff);
+        assert_eq!(apply_block(state, params, &block, &NoActors).unwrap().diff, outcome.diff);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::common;
 use common::{Choices, brisk, callback, offer, single_job, vote_job, with_seeds};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::dispatcher::spec::{Callback, DataFormat, JobSpec};
 use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::event::{CrashSignal, Event};
@@ -188,15 +188,15 @@ impl Chaos {
                     continue;
                 }
                 match (&record.status, &seat.progress) {
-                    (Status::Assigned, Progress::Waiting) if record.committee == 1 => {
+                    (Status::Assigned, SeatState::Waiting) if record.committee == 1 => {
                         let result = self.answer(&key, job);
                         self.chain.send_result(&key, job, &result);
                     }
-                    (Status::Assigned, Progress::Waiting) => {
+                    (Status::Assigned, SeatState::Waiting) => {
                         let result = self.answer(&key, job);
                         self.chain.send_commit(&key, job, &result);
                     }
-                    (Status::Committed, Progress::Committed { .. }) => {
+                    (Status::Committed, SeatState::Committed { .. }) => {
                         self.reveal(&key, job, record.aggregator)
                     }
                     _ => {}

@@ -7,7 +7,7 @@ use remuda_protocol::agenda::WORK_PER_BLOCK;
 use remuda_protocol::chain::ChainState;
 use remuda_protocol::codec::Encode;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, PendingSelection, Progress, Retry, Status};
+use remuda_protocol::dispatcher::job::{Failure, PendingSelection, Retry, SeatState, Status};
 use remuda_protocol::dispatcher::roster::{CLASS_NODES, MOVED_NODES, WARM_BLOCKS, WARM_NODES_MAX};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::key::{ChainKey, PendingKey, RetryKey};
@@ -135,7 +135,7 @@ fn a_long_queue_of_retries_puts_off_no_deadline() {
     world.step_to(due.minus(1));
     idle_retries(&mut world, 3 * WORK_PER_BLOCK);
     world.step();
-    assert_eq!(world.job(job).seats[0].progress, Progress::TimedOut, "its runner is out in time");
+    assert_eq!(world.job(job).seats[0].progress, SeatState::TimedOut, "its runner is out in time");
     for _ in 0..2 {
         assert_eq!(world.job(job).attempt, 0, "its retry waits for its turn");
         world.step();

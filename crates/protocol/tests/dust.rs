@@ -8,7 +8,7 @@ use common::{ANSWER, STAKE, World, calm, offer, single_job, vote_job};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, SeatState, Status};
 use remuda_protocol::dispatcher::spec::{JobKind, JobSpec};
 use remuda_protocol::entitlements::constraints::Constraints;
 use remuda_protocol::entitlements::scope::{Action, Scope};
@@ -98,7 +98,7 @@ fn dust_excuses_no_broken_commit() {
     let silent = world.awaited(job).remove(0);
     let deadline = world.job(job).reveal_by;
     world.step_to(deadline);
-    assert_eq!(world.progress(job, &silent), Progress::Slashed);
+    assert_eq!(world.progress(job, &silent), SeatState::Slashed);
     let standing = world.standing(&silent);
     assert!(standing.stake < STAKE && standing.jailed_until.is_some());
 }
@@ -236,7 +236,7 @@ fn a_crash_after_an_early_commit_is_attested_until_commits_are_long_closed() {
     let attest = Instruction::CrashAttestation { job, signal: CrashSignal::Oom };
     let mut late = world.clone();
     world.ok(&crashed, attest.clone());
-    assert_eq!(world.progress(job, &crashed), Progress::Crashed);
+    assert_eq!(world.progress(job, &crashed), SeatState::Crashed);
 
     for key in [&a, &b] {
         late.chain.send_commit(key, job, ANSWER);
@@ -249,5 +249,5 @@ fn a_crash_after_an_early_commit_is_attested_until_commits_are_long_closed() {
     assert_eq!(revealed.run(&crashed, attest.clone()).code, Refusal::TooLateToAttest.code());
     late.step_to(closed.plus(49));
     late.ok(&crashed.clone(), attest.clone());
-    assert_eq!(late.progress(job, &crashed), Progress::Crashed);
+    assert_eq!(late.progress(job, &crashed), SeatState::Crashed);
 }

@@ -23,7 +23,7 @@ use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::filter::Query;
 use remuda_protocol::dispatcher::job::{
-    Failure, Job, MruRecord, PendingSelection, Progress, Retry, Seat, Snapshot, Stakes, Status,
+    Failure, Job, MruRecord, PendingSelection, Retry, Seat, SeatState, Snapshot, Stakes, Status,
 };
 use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobType, Message};
 use remuda_protocol::dispatcher::submit::job_id;
@@ -164,7 +164,7 @@ variants!(task: Task {
 });
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
 variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused });
-variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed, Excused });
+variants!(progress: SeatState { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed, Excused });
 variants!(excuse: Excuse {
     Unreachable, Refused, NotFound, BadJob, TooLarge, TimedOut, ProgramFailed, TooCostly,
 });
@@ -253,13 +253,13 @@ fn pin_jobs(pins: &mut Pins) {
     progress(
         pins,
         &[
-            Progress::Waiting,
-            Progress::Committed { commitment: HASH, at: AT },
-            Progress::Revealed { result_hash: HASH },
-            Progress::Crashed,
-            Progress::TimedOut,
-            Progress::Slashed,
-            Progress::Excused { excuse: Excuse::TooLarge },
+            SeatState::Waiting,
+            SeatState::Committed { commitment: HASH, at: AT },
+            SeatState::Revealed { result_hash: HASH },
+            SeatState::Crashed,
+            SeatState::TimedOut,
+            SeatState::Slashed,
+            SeatState::Excused { excuse: Excuse::TooLarge },
         ],
     );
     pins.value("job_spec", &full_spec());
@@ -279,7 +279,7 @@ fn seat() -> Seat {
         stakes: Stakes { value: Amount(34), locked: Amount(35) },
         scored: true,
         overbooked: true,
-        progress: Progress::Committed { commitment: HASH, at: AT },
+        progress: SeatState::Committed { commitment: HASH, at: AT },
     }
 }
 

@@ -25,17 +25,7 @@ use remuda_protocol::transaction::Instruction;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-const OPEN: Constraints = Constraints {
-    valid_from: None,
-    valid_until: None,
-    max_uses: 0,
-    max_amount_per_use: None,
-    max_total_amount: None,
-    rate_limit: None,
-    delegatable: false,
-    delegation_depth_max: 0,
-    revocable: true,
-};
+const OPEN: Constraints = Constraints::UNLIMITED;
 
 fn name(text: &str) -> Bytes {
     Bytes(text.as_bytes().to_vec())

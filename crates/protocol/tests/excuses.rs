@@ -6,7 +6,7 @@ use crate::common;
 use common::{ANSWER, STAKE, World, calm, offer, single_job, vote_job};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, SeatState, Status};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::MruKey;
@@ -147,8 +147,8 @@ fn an_excuse_cannot_be_copied_or_swapped_for_a_result() {
     world.chain.send(&copier, Instruction::RevealResult { job, reveal: copied });
     world.chain.send_reveal(&swapper, job, excuse());
     world.step();
-    assert_eq!(world.progress(job, &copier), Progress::Slashed);
-    assert_eq!(world.progress(job, &swapper), Progress::Slashed);
+    assert_eq!(world.progress(job, &copier), SeatState::Slashed);
+    assert_eq!(world.progress(job, &swapper), SeatState::Slashed);
 }
 
 #[test]

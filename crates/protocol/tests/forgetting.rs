@@ -35,7 +35,7 @@ fn census(world: &World) -> BTreeMap<u8, (usize, usize)> {
 }
 
 fn count(world: &World, tag: u8) -> usize {
-    world.chain.state.entries_of(tag).count()
+    world.chain.state.entries().of_kind(tag).count()
 }
 
 /// Records that a job has to itself.
@@ -76,14 +76,20 @@ fn ended_jobs_leave_the_state_after_their_retention_however_they_ended() {
     assert_eq!(refused.code, remuda_protocol::error::Refusal::UnknownJob.code());
 }
 
-#[test]
-fn a_bonded_job_stays_until_its_window_has_passed() {
+/// A settled job with a bond that outlives the retention, and the end of its window.
+fn bonded() -> (World, JobId, Height) {
     let mut params = forgetful();
     params.job_retention_blocks = 2;
     params.dispute_blocks = 15;
     let mut world = World::new(params, 12);
     let job = world.settled(single_job(VerificationMode::EconomicBond, PRICE));
     let until = world.bond(job).unwrap().until;
+    (world, job, until)
+}
+
+#[test]
+fn a_bonded_job_stays_until_its_window_has_passed() {
+    let (mut world, job, until) = bonded();
     world.step_to(until);
     assert!(world.chain.job(job).is_some() && world.chain.result(job).is_some());
     world.step_to(until.plus(17));
@@ -92,12 +98,7 @@ fn a_bonded_job_stays_until_its_window_has_passed() {
 
 #[test]
 fn a_bonded_job_stays_until_its_trial_is_over() {
-    let mut params = forgetful();
-    params.job_retention_blocks = 2;
-    params.dispute_blocks = 15;
-    let mut world = World::new(params, 12);
-    let job = world.settled(single_job(VerificationMode::EconomicBond, PRICE));
-    let until = world.bond(job).unwrap().until;
+    let (mut world, job, until) = bonded();
     world.step_to(until.minus(1));
     let challenger = world.stranger();
     let receipt = world.ok(&challenger, Instruction::ChallengeResult { job });

@@ -6,9 +6,10 @@
 use crate::common;
 
 use common::{offer, single_job, vote_job};
+use remuda_protocol::actors::NoActors;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::dispatcher::submit::job_id;
 use remuda_protocol::entitlements::constraints::{Constraints, Used};
 use remuda_protocol::entitlements::record::{Entitlement, entitlement_id};
@@ -74,13 +75,13 @@ impl Recorder {
                 continue;
             };
             let instruction = match seat.progress {
-                Progress::Waiting if record.committee == 1 => Instruction::SubmitResult {
+                SeatState::Waiting if record.committee == 1 => Instruction::SubmitResult {
                     job,
                     result: reveal.result,
                     result_sig: reveal.result_sig,
                 },
-                Progress::Waiting => Instruction::CommitResult { job, commitment },
-                Progress::Committed { .. } => Instruction::RevealResult { job, reveal },
+                SeatState::Waiting => Instruction::CommitResult { job, commitment },
+                SeatState::Committed { .. } => Instruction::RevealResult { job, reveal },
                 _ => continue,
             };
             self.send(who as u8, instruction);
@@ -233,8 +234,8 @@ fn rights() -> Recorder {
 fn whole_block() -> Vec<u8> {
     let (chain, draft) = (world(), world().draft());
     assert!(draft.presence.is_some());
-    let (block, ..) = propose_block(&chain.state, &chain.params, draft, &[]).unwrap();
-    assert!(apply_block(&chain.state, &chain.params, &block).is_ok());
+    let (block, ..) = propose_block(&chain.state, &chain.params, draft, &[], &NoActors).unwrap();
+    assert!(apply_block(&chain.state, &chain.params, &block, &NoActors).is_ok());
     block.to_bytes()
 }
 

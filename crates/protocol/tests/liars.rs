@@ -10,7 +10,7 @@ use common::{ANSWER, Choices, World, calm, offer, single_job, vote_job};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::dispatcher::spec::{JobKind, JobSpec};
 use remuda_protocol::entitlements::scope::{Action, Scope};
 use remuda_protocol::event::{CrashSignal, Event};
@@ -262,14 +262,14 @@ impl Story {
                     record.seats.iter().rev().find(|seat| seat.runner == key.address()).unwrap();
                 let delivery = self.delivery(&key, job);
                 match (&record.status, seat.progress) {
-                    (Status::Assigned, Progress::Waiting) if honest && late => {}
-                    (Status::Assigned, Progress::Waiting) if record.committee == 1 => {
+                    (Status::Assigned, SeatState::Waiting) if honest && late => {}
+                    (Status::Assigned, SeatState::Waiting) if record.committee == 1 => {
                         self.world.chain.send_result(&key, job, delivery);
                     }
-                    (Status::Assigned, Progress::Waiting) => {
+                    (Status::Assigned, SeatState::Waiting) => {
                         self.world.chain.send_commit(&key, job, delivery);
                     }
-                    (Status::Committed, Progress::Committed { .. })
+                    (Status::Committed, SeatState::Committed { .. })
                         if !honest && self.place(&key) == 1 =>
                     {
                         let crash = Instruction::CrashAttestation { job, signal: CrashSignal::Oom };
@@ -277,7 +277,7 @@ impl Story {
                             self.world.chain.send(&key, crash);
                         }
                     }
-                    (Status::Committed, Progress::Committed { .. }) => {
+                    (Status::Committed, SeatState::Committed { .. }) => {
                         self.world.chain.send_reveal(&key, job, delivery);
                     }
                     _ => {}

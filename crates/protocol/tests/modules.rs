@@ -1,5 +1,5 @@
 //! Modules of all crates form no cycles, and those of this crate are in layers: `chain` uses `rules` and
-//! `base`, `rules` uses `base`, `base` uses neither.
+//! `base`, `rules` uses `base`, `base` uses neither. Modules say whether they are consensus.
 //!
 //! The tests read the sources. They follow paths that begin with `crate` or `super`; code
 //! for tests is left out. Methods have no paths, so calls of methods are not seen: `chain/mod.rs` says
@@ -29,7 +29,18 @@ const OTHERS: [(&str, &[&str]); 8] = [
     ("vm", &["front", "run", "script", "types"]),
 ];
 
-/// A source file.
+/// Crates whose modules say in their first lines what a change of them needs.
+const STANCE_CRATES: [&str; 2] = ["protocol", "vm"];
+
+/// One of these begins a line of a module's head, or of its folder's.
+const STANCES: [&str; 2] = [
+    "//! Consensus: a change here forks the chain",
+    "//! Local: a change here needs no agreement among validators",
+];
+
+/// The first lines of a module, of which one has its stance.
+const STANCE_LINES: usize = 8;
+
 struct Source {
     /// Below `src`.
     file: String,
@@ -249,15 +260,54 @@ fn every_source_is_in_a_layer() {
     }
 }
 
-#[test]
-fn top_level_modules_say_whether_they_are_consensus() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for source in sources().iter().filter(|source| (1..=2).contains(&source.module().len())) {
-        let text = fs::read_to_string(root.join(&source.file)).unwrap();
-        let mut first = text.lines().take_while(|line| line.starts_with("//!")).take(6);
-        let says = |line: &str| line.starts_with("//! Consensus") || line.starts_with("//! Local");
-        assert!(source.file == "lib.rs" || first.any(says), "{} does not say it", source.file);
+/// How a source says on what a change of it depends; `None` if it does not, or says both.
+fn stance(text: &str) -> Option<&'static str> {
+    let mut head = text.lines().take_while(|line| line.starts_with("//!")).take(STANCE_LINES);
+    let said: Vec<_> = head
+        .by_ref()
+        .filter_map(|line| STANCES.into_iter().find(|stance| line.starts_with(stance)))
+        .collect();
+    match said[..] {
+        [stance] => Some(stance),
+        _ => None,
     }
+}
+
+/// Sources without a stance of their own whose folder has none either, by their texts.
+fn silent(texts: &BTreeMap<String, String>) -> Vec<&str> {
+    let says = |file: &str| texts.get(file).is_some_and(|text| stance(text).is_some());
+    let folder_says = |file: &str| {
+        file.rsplit_once('/').is_some_and(|(folder, _)| {
+            says(&format!("{folder}/mod.rs")) || says(&format!("{folder}.rs"))
+        })
+    };
+    let silent = |file: &&str| !["lib.rs", "main.rs"].contains(file) && !says(file);
+    texts.keys().map(String::as_str).filter(silent).filter(|file| !folder_says(file)).collect()
+}
+
+#[test]
+fn modules_say_whether_they_are_consensus() {
+    for name in STANCE_CRATES {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+        let text = |source: Source| {
+            let text = fs::read_to_string(src.join(&source.file)).unwrap();
+            (source.file, text)
+        };
+        let texts = sources_of(name).into_iter().map(text).collect();
+        assert_eq!(silent(&texts), [""; 0], "in {name}");
+    }
+    let [consensus, local] = STANCES;
+    let found = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(file, text)| (file.to_string(), text.to_string()));
+        silent(&files.collect()).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (folder, own) = (format!("//! A.\n//!\n{consensus}.\n"), format!("//! B.\n{local}.\n"));
+    assert_eq!(found(&[("a/mod.rs", &folder), ("a/b.rs", ""), ("a/c.rs", &own)]), [""; 0]);
+    assert_eq!(found(&[("a.rs", &folder), ("a/b.rs", ""), ("lib.rs", "")]), [""; 0]);
+    // A folder speaks for its files, not for the folders in it, and code comes after the first lines.
+    assert_eq!(found(&[("a/mod.rs", &folder), ("a/b/mod.rs", "")]), ["a/b/mod.rs"]);
+    assert_eq!(found(&[("a.rs", &format!("use b;\n{folder}"))]), ["a.rs"]);
+    assert_eq!(found(&[("a.rs", &format!("{folder}{own}"))]), ["a.rs"]);
 }
 
 #[test]

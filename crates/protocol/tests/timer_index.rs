@@ -51,6 +51,7 @@ impl Both {
         let id = keccak256([7, self.next.to_be_bytes()[7], self.next.to_be_bytes()[6]]);
         let due = self.height - choices.below(3);
         let max_fee = 1_000 + 100 * choices.below(20);
+        let gas_limit = *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]);
         let entry = Entry {
             id,
             lot: order::lot(&keccak256(due.to_be_bytes()), &id),
@@ -58,7 +59,7 @@ impl Both {
             due,
             tip: (50 * choices.below(20)).min(max_fee),
             max_fee,
-            gas_limit: *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]),
+            gas_limit,
             max_cells: 0,
             fee_payer: Address::ZERO,
             payload_bytes: 0,
@@ -68,7 +69,7 @@ impl Both {
         };
         match entry.expires_at > self.height && choices.chance(50) {
             true => self.new.push(entry),
-            false => self.index.take_in(vec![entry], Height(self.height)),
+            false => self.index.add_due(vec![entry], Height(self.height)),
         }
         self.plain.insert(id, entry);
     }
@@ -126,7 +127,7 @@ impl Both {
             self.remove(id);
         }
         // What became due and did not fire waits from now on.
-        self.index.take_in(std::mem::take(&mut self.new), Height(height));
+        self.index.add_due(std::mem::take(&mut self.new), Height(height));
         let fired: Vec<(Address, u32)> = counts.into_iter().collect();
         self.fires.extend(fired.iter().map(|(actor, count)| Fires {
             height,
@@ -178,7 +179,7 @@ fn the_index_fires_what_the_plain_rule_fires() {
                 both.index.set_gas_cap(both.gas_cap);
             }
             if choices.chance(3) {
-                both.index.take_in(std::mem::take(&mut both.new), Height(both.height));
+                both.index.add_due(std::mem::take(&mut both.new), Height(both.height));
                 both.height += 1_000;
                 both.fires.clear();
                 let counts = both.index.recent().clone();
@@ -207,6 +208,25 @@ fn a_pruned_actor_is_forgotten_and_the_median_follows() {
     assert_eq!(recent, Recent::default());
 }
 
+/// A timer of which a test names what matters.
+fn entry(id: B256, actor: Address, gas_limit: u64) -> Entry {
+    Entry {
+        id,
+        lot: id,
+        actor,
+        due: 5,
+        tip: 0,
+        max_fee: 5_000,
+        gas_limit,
+        max_cells: 0,
+        fee_payer: Address::ZERO,
+        payload_bytes: 0,
+        deposit: 0,
+        has_agent: false,
+        expires_at: 1_000,
+    }
+}
+
 /// 200,000 timers that no longer fit are not looked at one by one: each step takes a part of a tree
 /// off the heap, and parts are counted by time here, generously.
 #[test]
@@ -214,41 +234,13 @@ fn timers_that_do_not_fit_are_dropped_together() {
     let mut index = TimerIndex::default();
     index.set_gas_cap(CAP);
     for n in 0..200_000u64 {
-        let id = keccak256(n.to_be_bytes());
-        let entry = Entry {
-            id,
-            lot: id,
-            actor: actor(n),
-            due: 5,
-            tip: 10 + n % 100,
-            max_fee: 5_000,
-            gas_limit: 250_000,
-            max_cells: 0,
-            fee_payer: Address::ZERO,
-            payload_bytes: 0,
-            deposit: 0,
-            has_agent: false,
-            expires_at: 1_000,
-        };
-        index.take_in(vec![entry], Height(6));
+        let entry = entry(keccak256(n.to_be_bytes()), actor(n), 250_000);
+        let entry = Entry { tip: 10 + n % 100, ..entry };
+        index.add_due(vec![entry], Height(6));
     }
     let small = keccak256("small");
-    let entry = Entry {
-        id: small,
-        lot: small,
-        actor: actor(0),
-        due: 5,
-        tip: 0,
-        max_fee: 5_000,
-        gas_limit: 1_000,
-        max_cells: 0,
-        fee_payer: Address::ZERO,
-        payload_bytes: 0,
-        deposit: 0,
-        has_agent: false,
-        expires_at: 1_000,
-    };
-    index.take_in(vec![entry], Height(6));
+    let entry = entry(small, actor(0), 1_000);
+    index.add_due(vec![entry], Height(6));
     let mut search = index.search(1_000);
     assert_eq!(search.next(cycles(250_000)).unwrap().priority, 109);
     let looked = search.parts();
@@ -264,24 +256,11 @@ fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
     let mut index = TimerIndex::default();
     index.set_gas_cap(CAP);
     let entries = (0..30_000u64).map(|n| {
-        let id = keccak256(n.to_be_bytes());
-        Entry {
-            id,
-            lot: id,
-            actor: actor(n % 10_000),
-            due: 5,
-            tip: 10 + n % 1_000,
-            max_fee: 5_000 + n % 777,
-            gas_limit: if n % 100 == 0 { 1_000 } else { 250_000 },
-            max_cells: 0,
-            fee_payer: Address::ZERO,
-            payload_bytes: 0,
-            deposit: 0,
-            has_agent: false,
-            expires_at: 1_000,
-        }
+        let gas_limit = if n % 100 == 0 { 1_000 } else { 250_000 };
+        let entry = entry(keccak256(n.to_be_bytes()), actor(n % 10_000), gas_limit);
+        Entry { tip: 10 + n % 1_000, max_fee: 5_000 + n % 777, ..entry }
     });
-    index.take_in(entries.collect(), Height(6));
+    index.add_due(entries.collect(), Height(6));
     let find = |index: &TimerIndex, count: usize| {
         let mut search = index.search(1_000);
         assert!(search.open() <= 2, "one group, of timers and of actors");

@@ -8,7 +8,7 @@ use common::{ANSWER, Choices, STAKE, World, calm, offer, single_job, with_seeds}
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::dispatcher::judging::bonded_stake;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::entitlements::constraints::Constraints;
@@ -66,7 +66,6 @@ impl World {
         self.step()
     }
 
-    /// All that somebody owns.
     fn wealth(&self, key: &SecretKey) -> i128 {
         let runner = self.chain.runner(key.address());
         let stake = runner
@@ -421,7 +420,7 @@ fn a_trial_draws_five_judges_whatever_the_network_is_like() {
     let record = world.job(trial);
     assert_eq!((record.committee, record.n_threshold), (JUDGES, JUDGES_NEEDED));
     assert_eq!(record.seats.len(), JUDGES as usize);
-    assert!(record.seats.iter().all(|seat| seat.progress == Progress::Waiting));
+    assert!(record.seats.iter().all(|seat| seat.progress == SeatState::Waiting));
     let before = world.status(trial);
     assert_eq!(before, Status::Assigned);
 }

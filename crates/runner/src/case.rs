@@ -9,7 +9,7 @@
 //! chain lead to the same step.
 
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, Job, SeatState, Status};
 use remuda_protocol::primitives::Address;
 
 /// Blocks before the end of the reveals at which nobody waits for the aggregator any more.
@@ -87,21 +87,21 @@ pub fn next(
     // What is sent now is in the next block at the earliest.
     let soon = height.saturating_add(1);
     match seat.progress {
-        Progress::Waiting if soon > job.commit_by.get() => Step::Close(End::Missed),
-        Progress::Waiting => match held {
+        SeatState::Waiting if soon > job.commit_by.get() => Step::Close(End::Missed),
+        SeatState::Waiting => match held {
             Held::Nothing | Held::Lost => Step::Execute,
             Held::NoResult => Step::Close(End::Missed),
             Held::Result if alone(mode) => Step::Submit,
             Held::Result => Step::Commit,
         },
-        Progress::Committed { .. } if held != Held::Result => Step::AttestCrash,
-        Progress::Committed { .. } if job.status != Status::Committed => Step::Wait,
-        Progress::Committed { .. } => reveal(me, job, collected, soon),
-        Progress::Revealed { .. } | Progress::Excused { .. } if job.aggregator == Some(me) => {
+        SeatState::Committed { .. } if held != Held::Result => Step::AttestCrash,
+        SeatState::Committed { .. } if job.status != Status::Committed => Step::Wait,
+        SeatState::Committed { .. } => reveal(me, job, collected, soon),
+        SeatState::Revealed { .. } | SeatState::Excused { .. } if job.aggregator == Some(me) => {
             gather(me, job, collected, soon)
         }
-        Progress::Revealed { .. } | Progress::Excused { .. } => Step::Wait,
-        Progress::Crashed | Progress::TimedOut | Progress::Slashed => Step::Close(End::Unseated),
+        SeatState::Revealed { .. } | SeatState::Excused { .. } => Step::Wait,
+        SeatState::Crashed | SeatState::TimedOut | SeatState::Slashed => Step::Close(End::Unseated),
     }
 }
 
@@ -125,7 +125,7 @@ fn reveal(me: Address, job: &Job, collected: &Collected, soon: u64) -> Step {
 /// The aggregator opens everything at once when it has everything, or when its time is nearly over.
 fn gather(me: Address, job: &Job, collected: &Collected, soon: u64) -> Step {
     let missing = |seat: &&remuda_protocol::dispatcher::job::Seat| {
-        matches!(seat.progress, Progress::Committed { .. })
+        matches!(seat.progress, SeatState::Committed { .. })
     };
     let open: Vec<Address> = job.taking_part().filter(missing).map(|seat| seat.runner).collect();
     let have = |runner: &Address| *runner == me || collected.from.contains(runner);

@@ -5,7 +5,7 @@ use remuda_client::types::{
     BigUint, HexAddress, HexBytes, OfferView, RatesView, RunnerStatusName, RunnerView, Uint,
 };
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Stakes, Status};
+use remuda_protocol::dispatcher::job::{Job, Seat, SeatState, Snapshot, Stakes, Status};
 use remuda_protocol::dispatcher::spec::{
     DataFormat, JobKind, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
 };
@@ -50,7 +50,7 @@ pub(crate) fn http_spec(method: &str, url: &str) -> JobSpec {
 }
 
 /// A seat of the first selection.
-pub(crate) fn seat(runner: Address, progress: Progress) -> Seat {
+pub(crate) fn seat(runner: Address, progress: SeatState) -> Seat {
     Seat {
         runner,
         attempt: 0,

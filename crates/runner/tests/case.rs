@@ -1,7 +1,7 @@
 //! The next step of a runner, at every point of a job's life.
 
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Seat, Snapshot, Stakes, Status};
+use remuda_protocol::dispatcher::job::{Failure, Job, Seat, SeatState, Snapshot, Stakes, Status};
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::primitives::{Address, Amount, B256, Height};
 use remuda_runner::case::{Collected, End, Held, Step, next};
@@ -14,7 +14,7 @@ const AGGREGATOR_UNTIL: u64 = 166;
 const REVEAL_BY: u64 = 196;
 const VOTE: VerificationMode = VerificationMode::MajorityVote;
 
-fn seat(runner: Address, progress: Progress) -> Seat {
+fn seat(runner: Address, progress: SeatState) -> Seat {
     Seat {
         runner,
         attempt: 0,
@@ -31,7 +31,7 @@ fn seat(runner: Address, progress: Progress) -> Seat {
     }
 }
 
-fn job(status: Status, aggregator: Option<Address>, mine: Progress, others: Progress) -> Job {
+fn job(status: Status, aggregator: Option<Address>, mine: SeatState, others: SeatState) -> Job {
     Job {
         submitter: Address::ZERO,
         submitted_at: Height(90),
@@ -56,8 +56,8 @@ fn job(status: Status, aggregator: Option<Address>, mine: Progress, others: Prog
     }
 }
 
-const COMMITTED: Progress = Progress::Committed { commitment: B256::ZERO, at: Height(110) };
-const REVEALED: Progress = Progress::Revealed { result_hash: B256::ZERO };
+const COMMITTED: SeatState = SeatState::Committed { commitment: B256::ZERO, at: Height(110) };
+const REVEALED: SeatState = SeatState::Revealed { result_hash: B256::ZERO };
 
 fn step(job: &Job, held: Held, from: &[Address], height: u64) -> Step {
     next(ME, job, VOTE, held, &Collected { from: from.to_vec() }, height)
@@ -65,19 +65,19 @@ fn step(job: &Job, held: Held, from: &[Address], height: u64) -> Step {
 
 #[test]
 fn work_then_commit_then_wait_for_the_others() {
-    let drawn = job(Status::Assigned, Some(BEA), Progress::Waiting, Progress::Waiting);
+    let drawn = job(Status::Assigned, Some(BEA), SeatState::Waiting, SeatState::Waiting);
     assert_eq!(step(&drawn, Held::Nothing, &[], 101), Step::Execute);
     assert_eq!(step(&drawn, Held::Result, &[], 101), Step::Commit);
     assert_eq!(step(&drawn, Held::Result, &[], COMMIT_BY - 1), Step::Commit);
     assert_eq!(step(&drawn, Held::Result, &[], COMMIT_BY), Step::Close(End::Missed));
     assert_eq!(step(&drawn, Held::NoResult, &[], 101), Step::Close(End::Missed));
-    let committed = job(Status::Assigned, Some(BEA), COMMITTED, Progress::Waiting);
+    let committed = job(Status::Assigned, Some(BEA), COMMITTED, SeatState::Waiting);
     assert_eq!(step(&committed, Held::Result, &[], 120), Step::Wait);
 }
 
 #[test]
 fn a_single_runner_commits_to_nothing() {
-    let drawn = job(Status::Assigned, None, Progress::Waiting, Progress::Waiting);
+    let drawn = job(Status::Assigned, None, SeatState::Waiting, SeatState::Waiting);
     for mode in [VerificationMode::None, VerificationMode::EconomicBond] {
         let collected = Collected::default();
         assert_eq!(next(ME, &drawn, mode, Held::Result, &collected, 101), Step::Submit);
@@ -88,7 +88,7 @@ fn a_single_runner_commits_to_nothing() {
 fn nobody_shows_a_result_before_commits_are_closed() {
     for height in 100..300 {
         for held in [Held::Nothing, Held::Result, Held::NoResult, Held::Lost] {
-            for mine in [Progress::Waiting, COMMITTED] {
+            for mine in [SeatState::Waiting, COMMITTED] {
                 let open = job(Status::Assigned, Some(BEA), mine, COMMITTED);
                 let shows = matches!(
                     step(&open, held, &[BEA, CY], height),
@@ -139,7 +139,7 @@ fn the_aggregator_waits_for_all_and_then_opens_what_it_has() {
 
 #[test]
 fn a_commit_without_its_result_is_a_crash_to_own_up_to() {
-    let committed = job(Status::Assigned, Some(BEA), COMMITTED, Progress::Waiting);
+    let committed = job(Status::Assigned, Some(BEA), COMMITTED, SeatState::Waiting);
     for held in [Held::Lost, Held::Nothing, Held::NoResult] {
         assert_eq!(step(&committed, held, &[], 120), Step::AttestCrash);
     }
@@ -156,7 +156,7 @@ fn what_is_over_is_closed() {
         let over = job(status, None, COMMITTED, COMMITTED);
         assert_eq!(step(&over, Held::Result, &[], 150), Step::Close(end));
     }
-    for out in [Progress::Crashed, Progress::TimedOut, Progress::Slashed] {
+    for out in [SeatState::Crashed, SeatState::TimedOut, SeatState::Slashed] {
         let unseated = job(Status::Committed, None, out, COMMITTED);
         assert_eq!(step(&unseated, Held::Result, &[], 150), Step::Close(End::Unseated));
     }

@@ -1,6 +1,6 @@
 //! Bytecode: what the compiler makes and the interpreter runs.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use num_bigint::BigInt;
 
@@ -30,7 +30,6 @@ pub(crate) enum Op {
     LoadLocal,
     StoreLocal,
     DeleteLocal,
-    /// Locals `a` and `b`.
     LoadLocal2,
     MakeCell,
     LoadCell,
@@ -172,7 +171,6 @@ pub(crate) struct Code {
     pub(crate) slots: u16,
     pub(crate) free: u16,
     pub(crate) slot_names: Vec<String>,
-    /// Operand stack, at most.
     pub(crate) stack: u16,
     pub(crate) instrs: Vec<Instr>,
     pub(crate) consts: Vec<Const>,

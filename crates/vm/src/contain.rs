@@ -1,15 +1,13 @@
-//! Where the machine is entered: what is wrong with it stays inside, and the thread does not matter.
+//! Entry to the machine: catches panics, and provides the same stack on every thread.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
-//! Block execution is the same everywhere, so a panic would end every validator that executes the block,
-//! and again whoever replays it. A stack that is too small would end some of them. Parts of the machine
-//! run in here; what they ask of the chain in between does not, as nobody could say in which state a
-//! chain is that panicked.
+//! Block execution is deterministic, so a panic would end every validator that executes or replays the
+//! block. A stack that is too small would end some of them. Host calls run outside: a chain that panicked
+//! has no defined state.
 //!
-//! Such a panic is a mistake of ours, which operators report: it is an error in the log, once for its
-//! place, as whoever found the program that leads there can call it again and again. Nothing is written
-//! to standard error.
+//! Such a panic is a bug that operators report. It is logged as an error once per place, because a program
+//! can trigger it any number of times. Nothing is written to standard error.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -25,8 +23,8 @@ const STACK_BYTES: usize = 4 * 1024 * 1024;
 thread_local! {
     /// How many `contained` this thread is inside of.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// The place of the last panic in there, and what it said.
-    static SAID: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+    /// Place and message of the last panic in there.
+    static LAST_PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
 /// Runs something with enough of a stack; None if it panicked. What it changed is not to be used then.
@@ -43,37 +41,33 @@ pub(crate) fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
     };
     let result = stacker::maybe_grow(STACK_NEEDED, STACK_BYTES, run).ok();
     if result.is_none() {
-        let (place, said) = SAID.take().unwrap_or_default();
-        tell(&place, &said);
+        let (place, panic) = LAST_PANIC.take().unwrap_or_default();
+        log_panic(&place, &panic);
     }
     result
 }
 
-/// From now on what panics in here is written down; all other panics are told as before.
+/// From now on panics in here are recorded; all other panics go to the previous hook.
 fn keep_quiet_inside() {
     let before = take_hook();
     set_hook(Box::new(move |info| match DEPTH.get() {
         0 => before(info),
-        _ => SAID.set(Some(written_down(info))),
+        _ => LAST_PANIC.set(Some(place_and_message(info))),
     }));
 }
 
-fn written_down(info: &PanicHookInfo<'_>) -> (String, String) {
+fn place_and_message(info: &PanicHookInfo<'_>) -> (String, String) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     (place, info.payload_as_str().unwrap_or_default().to_owned())
 }
 
-/// One error for a place; all that come after it are for whoever looks closely.
-fn tell(place: &str, said: &str) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let first = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(place.to_owned());
+/// One error for each place; repetitions are debug messages.
+fn log_panic(place: &str, panic: &str) {
+    static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let first = LOGGED.lock().unwrap_or_else(PoisonError::into_inner).insert(place.to_owned());
     match first {
-        true => tracing::error!(
-            place,
-            said,
-            "the virtual machine broke a rule of its own; the call has failed, and all goes on. Please report it"
-        ),
-        false => tracing::debug!(place, said, "the virtual machine broke the same rule again"),
+        true => tracing::error!(place, panic, "VM invariant violated, call failed; please report"),
+        false => tracing::debug!(place, panic, "VM invariant violated again"),
     }
 }
 

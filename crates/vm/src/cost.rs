@@ -1,7 +1,7 @@
 //! Prices, in cycles. One cycle is about what the cheapest instruction takes on a slow validator, some
 //! five nanoseconds. Work that grows with its data is charged before it is done, by the functions below.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use crate::code::Op;
 use crate::heap::value::Value;
@@ -174,17 +174,17 @@ pub(crate) const fn sort(count: usize) -> u64 {
     count * (64 - count.leading_zeros() as u64) * 3
 }
 
-/// Product or quotient of integers of so many 64-bit limbs.
+/// Product or quotient of integers of this many 64-bit limbs.
 pub(crate) const fn product(left: u64, right: u64) -> u64 {
     left * right + left + right
 }
 
-/// Conversion of an integer of so many limbs to or from decimal digits.
+/// Conversion of an integer of this many limbs to or from decimal digits.
 pub(crate) const fn decimal(limbs: u64) -> u64 {
     4 + limbs * limbs * 4
 }
 
-/// An integer of so many limbs that is looked through once: those of some 500 bits are usual.
+/// An integer of this many limbs that is looked through once: those of some 500 bits are usual.
 pub(crate) const fn limbs(count: u64) -> u64 {
     count.saturating_sub(8) / 2
 }
@@ -200,7 +200,7 @@ pub(crate) fn float_text(float: f64, length: usize) -> u64 {
     if far || length > 15 { LIBM } else { 8 }
 }
 
-/// Euclid's way to the common divisor of numbers, the smaller one of so many bits: three divisions for two
+/// Euclid's way to the common divisor of numbers, the smaller one of this many bits: three divisions for two
 /// bits at most. Those of two limbs are the processor's.
 pub(crate) const fn divisor(bits: u64) -> u64 {
     match bits {

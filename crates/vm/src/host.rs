@@ -1,12 +1,11 @@
 //! What a program can ask of the world around it. `HOST.md` beside this crate's manifest lists the calls,
 //! `SDK.md` what the names of the public SDK become.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 /// The host's answer to a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostReply {
-    /// The value, at once.
     Value(HostValue),
     /// Later: awaiting what the program gets suspends it until the host resumes it with this token.
     Pending(u64),
@@ -37,7 +36,6 @@ pub enum HostErrorKind {
     ReadOnly,
     /// There is no such actor, method, timer or job.
     NotFound,
-    /// Somebody cannot pay.
     Funds,
     /// Too many calls inside each other.
     Depth,
@@ -108,7 +106,6 @@ impl HostErrorKind {
 /// Values that cross between program and host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostValue {
-    /// None.
     None,
     Bool(bool),
     /// An integer of up to 64 bits.
@@ -117,7 +114,6 @@ pub enum HostValue {
     Big(Vec<u8>),
     Float(f64),
     Str(String),
-    /// Bytes.
     Bytes(Vec<u8>),
     List(Vec<HostValue>),
     /// A dict, in its order.

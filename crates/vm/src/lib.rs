@@ -14,7 +14,7 @@
 //! - `script`: runs a plain script, with traceback and profile.
 //! - `regex`: patterns in linear time.
 //! - `types`: natives, one table per file.
-//! - `prelude`: what is written in Python.
+//! - `prelude`: what is written in Python; `script/prelude`: modules of scripts alone.
 //! - `cbor`: values as bytes, in one form.
 //! - `chain`: the machine of a chain, for `remuda-protocol`.
 //! - `rehearsal`: tests of actors, on a chain of their own.

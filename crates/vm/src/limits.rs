@@ -1,6 +1,6 @@
-//! Bounds that hold for every program, whoever pays. All of them are part of consensus.
+//! Bounds that hold for every program, whatever it pays.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 /// Bytes of source text in one program.
 pub(crate) const SOURCE_BYTES_MAX: usize = 256 * 1024;
@@ -23,14 +23,14 @@ pub(crate) const QUALNAME_BYTES_MAX: usize = 256;
 pub(crate) const OPERANDS_MAX: usize = 4_096;
 /// Instructions of one program, all functions together.
 pub(crate) const INSTRUCTIONS_MAX: usize = 1 << 20;
-/// Instructions and protected ranges for a source of so many bytes. `finally` blocks are copied to each
+/// Instructions and protected ranges for a source of this many bytes. `finally` blocks are copied to each
 /// way out, so that code could grow as powers of two.
 pub(crate) const fn instructions_max(source: usize) -> usize {
     let proportion = 1_024 + 16 * source;
     if proportion < INSTRUCTIONS_MAX { proportion } else { INSTRUCTIONS_MAX }
 }
 /// Variables of outer functions, counted in each function that has them or passes them on, for a source
-/// of so many bytes.
+/// of this many bytes.
 pub(crate) const fn free_max(source: usize) -> usize {
     1_024 + source / 8
 }
@@ -43,7 +43,7 @@ pub(crate) const LITERAL_DIGITS_MAX: usize = 4_110;
 pub(crate) const INT_BITS_MAX: u64 = 4_096;
 /// Python frames on the stack of an actor.
 pub(crate) const FRAME_DEPTH_MAX: usize = 256;
-/// The same of a plain script: as many as CPython has unless it is told otherwise.
+/// The same for a plain script: CPython's default.
 pub(crate) const SCRIPT_FRAME_DEPTH: usize = 1_000;
 /// As many as it may ask for by `sys.setrecursionlimit`.
 pub(crate) const SCRIPT_FRAME_DEPTH_MAX: usize = 20_000;
@@ -61,7 +61,6 @@ pub(crate) const STACK_VALUES_MAX: usize = 1 << 18;
 pub struct Limits {
     /// Cycles; the run stops exactly there.
     pub cycles: u64,
-    /// Bytes of heap.
     pub heap_bytes: usize,
     /// Bytes that `print` may write.
     pub output_bytes: usize,

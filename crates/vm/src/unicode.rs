@@ -1,6 +1,6 @@
 //! What characters are, and their other case: Unicode's tables, from crates of a pinned version.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! The standard library has the same tables in the version that the compiler brings, and what a program
 //! makes of a text is consensus: nodes that were built by different compilers would disagree. So nothing

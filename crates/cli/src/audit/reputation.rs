@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::input::{Node, dec};
-use remuda_protocol::registry::reputation::{POINTS_MAX, Reputation, ReputationError};
+use remuda_protocol::registry::reputation::{REPUTATION_CEILING, Reputation, ReputationError};
 use serde_json::{Value, json};
 
 pub(super) fn reputation(input: &Node<'_>) -> Result<Value, Failure> {
@@ -35,8 +35,11 @@ pub(super) fn reputation(input: &Node<'_>) -> Result<Value, Failure> {
 }
 
 fn event(node: &Node<'_>) -> Result<(u64, Option<u32>), Failure> {
-    let score =
-        node.get("score")?.non_null().map(|score| score.uint_in(0, POINTS_MAX)).transpose()?;
+    let score = node
+        .get("score")?
+        .non_null()
+        .map(|score| score.uint_in(0, REPUTATION_CEILING))
+        .transpose()?;
     Ok((node.get("height")?.uint()?, score))
 }
 

@@ -6,7 +6,9 @@ use remuda_protocol::primitives::{Address, B256};
 use remuda_protocol::timers::fairness::{self, Fires, WEIGHT_MAX_NANO, WEIGHT_MIN_NANO};
 use remuda_protocol::timers::index::TimerIndex;
 use remuda_protocol::timers::lane::next_basefee;
-use remuda_protocol::timers::order::{self, GAS_LIMIT_MAX, GAS_LIMIT_MIN, Lane, TimerBid};
+use remuda_protocol::timers::order::{
+    self, GAS_LIMIT_MIN, Lane, MAX_CYCLES_PER_FIRE_AUCTION_PHASE, TimerBid,
+};
 use remuda_protocol::timers::recent::Recent;
 use remuda_protocol::timers::search::Room;
 use remuda_protocol::timers::tree::Entry;
@@ -101,7 +103,7 @@ fn searched(
     run: impl Fn(B256, u64) -> u64,
 ) -> Vec<B256> {
     let mut index = TimerIndex::default();
-    index.set_gas_cap(GAS_LIMIT_MAX);
+    index.set_gas_cap(MAX_CYCLES_PER_FIRE_AUCTION_PHASE);
     let mut search = index.search(basefee);
     search.add_new(due, |entry| weight_of(&entry.actor));
     let (mut lane, mut fired) = (Lane::default(), Vec::new());
@@ -121,7 +123,8 @@ fn weights(node: &Node<'_>) -> Result<BTreeMap<Address, u64>, Failure> {
 }
 
 fn timer(node: &Node<'_>) -> Result<(TimerBid, u64), Failure> {
-    let gas_limit = node.get("gas_limit")?.uint_in(GAS_LIMIT_MIN, GAS_LIMIT_MAX)?;
+    let gas_limit =
+        node.get("gas_limit")?.uint_in(GAS_LIMIT_MIN, MAX_CYCLES_PER_FIRE_AUCTION_PHASE)?;
     let cycles_used = node.get("cycles_used")?.uint_in(0, gas_limit)?;
     let bid = TimerBid {
         timer_id: node.get("timer_id")?.hash()?,

@@ -3,7 +3,7 @@
 use super::event::{ExcuseName, FailureName, RootView};
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, ToView, Uint};
 use super::spec::{JobSpecView, KindName};
-use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Status};
+use remuda_protocol::dispatcher::job::{Job, Seat, SeatState, Snapshot, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{Height, JobId};
 use remuda_protocol::verifier::challenge::Bond;
@@ -321,17 +321,17 @@ impl ToView for Seat {
     type View = SeatView;
     fn to_view(&self) -> SeatView {
         let progress = match self.progress {
-            Progress::Waiting => ProgressView::Waiting {},
-            Progress::Committed { commitment, at } => {
+            SeatState::Waiting => ProgressView::Waiting {},
+            SeatState::Committed { commitment, at } => {
                 ProgressView::Committed { commitment: commitment.to_view(), at: at.to_view() }
             }
-            Progress::Revealed { result_hash } => {
+            SeatState::Revealed { result_hash } => {
                 ProgressView::Revealed { result_hash: result_hash.to_view() }
             }
-            Progress::Crashed => ProgressView::Crashed {},
-            Progress::TimedOut => ProgressView::TimedOut {},
-            Progress::Slashed => ProgressView::Slashed {},
-            Progress::Excused { excuse } => ProgressView::Excused { excuse: excuse.to_view() },
+            SeatState::Crashed => ProgressView::Crashed {},
+            SeatState::TimedOut => ProgressView::TimedOut {},
+            SeatState::Slashed => ProgressView::Slashed {},
+            SeatState::Excused { excuse } => ProgressView::Excused { excuse: excuse.to_view() },
         };
         SeatView {
             runner: self.runner.to_view(),

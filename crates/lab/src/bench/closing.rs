@@ -13,7 +13,7 @@ use remuda_protocol::agenda::{Task, WORK_PER_BLOCK};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Stakes, Status};
+use remuda_protocol::dispatcher::job::{Job, Seat, SeatState, Snapshot, Stakes, Status};
 use remuda_protocol::dispatcher::spec::{JobKind, JobSpec, JobType};
 use remuda_protocol::entries::Entries;
 use remuda_protocol::event::Event;
@@ -262,8 +262,8 @@ fn judging(runners: u32) -> World {
                 scored: true,
                 overbooked: false,
                 progress: match i {
-                    0 => Progress::Committed { commitment: B256::ZERO, at: chain },
-                    _ => Progress::Revealed { result_hash: keccak256(&result) },
+                    0 => SeatState::Committed { commitment: B256::ZERO, at: chain },
+                    _ => SeatState::Revealed { result_hash: keccak256(&result) },
                 },
             })
             .collect()

@@ -3,7 +3,7 @@
 use super::progress;
 use crate::machine::Keeper;
 use remuda_protocol::state::{Diff, MemoryState};
-use remuda_protocol::timers::bench::run::{Report, Spread, Surroundings, Wish, run};
+use remuda_protocol::timers::bench::run::{BenchOptions, Report, Spread, Surroundings, run};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -96,17 +96,17 @@ impl Surroundings for Machine {
 }
 
 pub(super) fn main(args: &Args) -> ExitCode {
-    let wish = Wish {
+    let options = BenchOptions {
         pending: args.pending.clone(),
         due: args.due,
         blocks: args.blocks,
         storm: args.storm,
-        ..Wish::default()
+        ..BenchOptions::default()
     };
     let mut machine =
         Machine { start: Instant::now(), root: args.root, keeper: None, failure: None };
     progress("timers are scheduled");
-    let report = run(&wish, &mut machine).map_err(|error| error.to_string());
+    let report = run(&options, &mut machine).map_err(|error| error.to_string());
     progress("");
     let report = match (report, machine.failure) {
         (Ok(report), None) => report,
@@ -178,10 +178,16 @@ mod tests {
 
     #[test]
     fn a_small_run_has_every_figure_with_a_root() {
-        let wish = Wish { pending: vec![200], due: 50, blocks: 2, storm: 0, ..Wish::default() };
+        let options = BenchOptions {
+            pending: vec![200],
+            due: 50,
+            blocks: 2,
+            storm: 0,
+            ..BenchOptions::default()
+        };
         let mut machine =
             Machine { start: Instant::now(), root: true, keeper: None, failure: None };
-        let report = run(&wish, &mut machine).unwrap();
+        let report = run(&options, &mut machine).unwrap();
         assert_eq!(machine.failure, None);
         assert!(report.scheduler[0].store.max_us > 0, "the database took its time");
         assert_eq!(report.instead.len(), 2);

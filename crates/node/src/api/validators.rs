@@ -15,7 +15,7 @@ use remuda_link::frame::Handover;
 use remuda_link::sign;
 use remuda_protocol::chain::Validator;
 use remuda_protocol::crypto::Signature;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::key::{JobKey, PresenceKey, RunnerKey, ValidatorsKey};
 use remuda_protocol::presence::presence_threshold;
 use remuda_protocol::primitives::B256;
@@ -83,7 +83,7 @@ pub(super) async fn handover(
     };
     let committed = job
         .taking_part()
-        .any(|seat| seat.runner == runner && matches!(seat.progress, Progress::Committed { .. }));
+        .any(|seat| seat.runner == runner && matches!(seat.progress, SeatState::Committed { .. }));
     if !committed {
         let sentence = "this runner has no result to hand over for this job";
         return Err(Failure::new(code::WRONG_SIGNER, sentence));

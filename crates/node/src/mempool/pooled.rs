@@ -4,7 +4,7 @@ use super::outlay::Outlay;
 use super::rank::{Offer, Rank};
 use super::refusal::Refusal;
 use remuda_protocol::codec::{Bytes, Decode};
-use remuda_protocol::dispatcher::job::{Progress, Seat, Status};
+use remuda_protocol::dispatcher::job::{Seat, SeatState, Status};
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::execute::{Cost, check_bids, check_limits, deposit, intrinsic};
 use remuda_protocol::fees::{Basefees, Lane};
@@ -188,11 +188,11 @@ fn is_awaited(state: &dyn View, (job, report): Duty, sender: &Address) -> bool {
     let Some(job) = read(state, &JobKey { job }) else { return false };
     let taking_part = |seat: &&Seat| seat.runner == *sender && seat.progress.takes_part();
     let Some(seat) = job.seats.iter().find(taking_part) else { return false };
-    let committed = matches!(seat.progress, Progress::Committed { .. });
+    let committed = matches!(seat.progress, SeatState::Committed { .. });
     let status = &job.status;
     match report {
         Report::Commit | Report::Result => {
-            *status == Status::Assigned && seat.progress == Progress::Waiting
+            *status == Status::Assigned && seat.progress == SeatState::Waiting
         }
         Report::Reveal => *status == Status::Committed && committed,
         Report::Aggregate => *status == Status::Committed && job.aggregator == Some(*sender),

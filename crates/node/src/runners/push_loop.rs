@@ -6,7 +6,7 @@ use crate::chain::Sessions;
 use remuda_link::frame::CancelReason;
 use remuda_link::quic::server::Server;
 use remuda_link::session::validator::{Assignment, Event, Head, Outcome, Place};
-use remuda_protocol::dispatcher::job::{Job, Progress};
+use remuda_protocol::dispatcher::job::{Job, SeatState};
 use remuda_protocol::event::Event as Happened;
 use remuda_protocol::key::{JobKey, JobSpecKey, PresenceKey};
 use remuda_protocol::primitives::{Address, Height, JobId};
@@ -150,7 +150,7 @@ impl PushLoop {
             let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
             let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
             // Committed ones too: an aggregator gets the others' results through their stream.
-            if matches!(seat.progress, Progress::Waiting | Progress::Committed { .. }) {
+            if matches!(seat.progress, SeatState::Waiting | SeatState::Committed { .. }) {
                 let height = tip.finalised.height();
                 self.push(&tip.state, id, runner, seat.attempt, height, job.commit_by);
             }

@@ -5,6 +5,7 @@ use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
 use remuda_node::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
 use remuda_node::index::{Index, Limits, OpenJobs};
+use remuda_protocol::actors::NoActors;
 use remuda_protocol::beacon::Round;
 use remuda_protocol::block::{Block, Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
@@ -146,7 +147,8 @@ impl Chain {
         let draft = draft(&inner.tip, &self.genesis.params);
         let mut state = inner.tip.state.clone();
         let (mut block, outcome, _) =
-            propose_block(&state, &self.genesis.params, draft, &waiting).expect("it follows");
+            propose_block(&state, &self.genesis.params, draft, &waiting, &NoActors)
+                .expect("it follows");
         state.commit(&outcome);
         block.header.state.root = state.digest();
         let finalised = Arc::new(Finalised {
@@ -284,7 +286,7 @@ impl Backend for Chain {
         waiting.push(Bytes(bytes));
         let draft = draft(&inner.tip, &self.genesis.params);
         let (_, _, left_out) =
-            propose_block(&inner.tip.state, &self.genesis.params, draft, &waiting)
+            propose_block(&inner.tip.state, &self.genesis.params, draft, &waiting, &NoActors)
                 .expect("it follows");
         if let Some(reason) = left_out.get(&(waiting.len() - 1)) {
             return Err((*reason).into());

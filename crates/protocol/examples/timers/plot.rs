@@ -2,7 +2,7 @@
 //! measured on a chain and drawn.
 
 use remuda_protocol::actors::host::Host;
-use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
+use remuda_protocol::actors::{Actors, Argument, Call, Ended};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
@@ -10,7 +10,6 @@ use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, Height};
 use remuda_protocol::state::View;
-use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext};
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::Instruction;
 use std::collections::BTreeSet;
@@ -25,28 +24,10 @@ impl Actors for Busy {
         true
     }
 
-    fn check(&self, _: &str) -> Result<Vec<String>, Refusal> {
-        Err(Refusal::NoMachine)
-    }
-
     fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
         let Argument::Timer(timer) = call.argument else { return Err(Refusal::UnknownMethod) };
         host.charge(timer.gas_limit - 1_000, 0)?;
         Ok(Ended::Returned(Vec::new()))
-    }
-
-    fn resume(
-        &self,
-        _: &mut Host<'_, '_>,
-        _: &[u8],
-        _: u64,
-        _: &Answered,
-    ) -> Result<Ended, Refusal> {
-        Err(Refusal::NoMachine)
-    }
-
-    fn gas_bid(&self, _: &dyn View, _: Address, _: &GbaContext) -> BidAnswer {
-        BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) }
     }
 }
 

@@ -46,7 +46,6 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// The next `n` bytes.
     pub fn take(&mut self, n: usize) -> Result<&'a [u8], DecodeError> {
         let (head, tail) = self.0.split_at_checked(n).ok_or(DecodeError::Truncated)?;
         self.0 = tail;

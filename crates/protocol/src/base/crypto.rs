@@ -120,7 +120,7 @@ impl SecretKey {
     }
 
     /// What this key and another's share (ECDH): the x coordinate of their product, the same from
-    /// both sides. It is no key by itself; whoever uses it derives one from it. `None` if the other
+    /// both sides. It is no key by itself; derive one from it. `None` if the other
     /// is no point.
     pub fn agree(&self, with: &PublicKey) -> Option<[u8; 32]> {
         let other = VerifyingKey::from_sec1_bytes(&with.bytes).ok()?;

@@ -1,10 +1,11 @@
 //! The entries of a state in memory.
 //!
-//! Local: how entries are arranged in memory may change freely.
+//! Local: a change here needs no agreement among validators: results do not depend on how
+//! entries are arranged in memory.
 //!
 //! Keys, and values up to the size of a timer's record, are kept in place: reading one follows no
 //! pointer beyond the tree's own, and copying a leaf copies bytes instead of counting references in
-//! memory that nobody has looked at for long.
+//! memory that has gone cold.
 
 use crate::base::small::Small;
 use crate::base::sorted::{Item, Sorted};
@@ -100,7 +101,6 @@ impl Entries {
         self.pairs.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

@@ -1,9 +1,9 @@
 //! Everything that can be wrong with a transaction, with stable codes.
 //!
-//! Consensus: receipts carry the codes, and events and answers to callers carry the texts. A change of
-//! either forks the chain.
+//! Consensus: a change here forks the chain. Receipts carry the codes; events and answers to callers
+//! carry the texts.
 //!
-//! An [`Inadmissible`] transaction cannot be in a block at all: nobody would pay for it. A
+//! An [`Inadmissible`] transaction cannot be in a block at all: no account would pay for it. A
 //! [`Refusal`] is how an admissible one ends that the rules turn down: it pays its fee, and changes
 //! nothing else.
 

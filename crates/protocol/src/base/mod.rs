@@ -1,7 +1,7 @@
 //! The lowest layer: bytes, numbers, hashes, signatures, error codes, and a key space to store values in.
 //! Nothing here knows what is stored or why. No module of `base` uses `rules` or `chain`.
 //!
-//! Consensus, but for the modules that say that they are local.
+//! Consensus: a change here forks the chain, except in modules that say `Local`.
 
 pub mod account;
 pub mod codec;

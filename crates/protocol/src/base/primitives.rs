@@ -85,7 +85,6 @@ impl Height {
 }
 
 impl Amount {
-    /// One CBY.
     pub const CBY: Self = Self(1_000_000_000);
 
     /// `n` CBY. Only for constants and tests: `n` is small.
@@ -112,7 +111,6 @@ impl Amount {
         mul_div(self.0, num, den).map(Self)
     }
 
-    /// Whether there is none.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

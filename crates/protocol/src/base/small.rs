@@ -1,6 +1,7 @@
 //! Byte strings of which short ones are kept in place.
 //!
-//! Local: how bytes are held in memory may change freely.
+//! Local: a change here needs no agreement among validators: equality and order are those of
+//! the bytes.
 //!
 //! Keys and most values of the state have a few dozen bytes. Kept in place they cost no allocation,
 //! and comparing or copying one follows no pointer.

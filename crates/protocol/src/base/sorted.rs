@@ -1,6 +1,7 @@
 //! A sorted set whose versions share what did not change, edited many items at a time.
 //!
-//! Local: how items are arranged in memory may change freely.
+//! Local: a change here needs no agreement among validators. The tests compare every version
+//! with a `BTreeMap`.
 //!
 //! A B-tree with the items in its leaves. Every branch knows the least key and a *summary* of each
 //! child, so a search can leave out whole subtrees. Edits come sorted and in one pass: a node that
@@ -34,7 +35,7 @@ pub(crate) trait Item: Clone + Debug {
     fn head(_key: &Self::Key) -> u64 {
         0
     }
-    /// The same of its own key.
+    /// The head of the item's own key.
     fn own_head(&self) -> u64 {
         0
     }
@@ -79,7 +80,6 @@ impl<T: Item> Sorted<T> {
         self.len
     }
 
-    /// Whether there is none.
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -128,7 +128,7 @@ impl<T: Item> Sorted<T> {
         self.edit_in(edits, &mut Vec::new());
     }
 
-    /// The same, with a place to work in: worth it for whoever edits many small sets.
+    /// [`Self::edit`] with a scratch buffer, for callers that edit many small sets.
     pub(crate) fn edit_in(&mut self, edits: impl IntoIterator<Item = Edit<T>>, leaf: &mut Vec<T>) {
         leaf.clear();
         let edits = edits.into_iter().peekable();
@@ -152,7 +152,6 @@ impl<T: Item> Sorted<T> {
         self.root = nodes.pop().map(lowered);
     }
 
-    /// All items, ascending.
     pub(crate) fn iter(&self) -> Iter<'_, T> {
         Iter { open: self.root.iter().map(|root| (&root.node, 0)).collect() }
     }
@@ -172,7 +171,7 @@ impl<T: Item> Sorted<T> {
                 Node::Leaf(_) => None,
                 Node::Branch(children) => Some(&children[at].node),
             };
-            // A branch goes on after the child that is open below it.
+            // A branch continues after the child that is open below it.
             open.push((node, at + usize::from(next.is_some())));
         }
         Iter { open }
@@ -194,7 +193,6 @@ impl<T: Item> FromIterator<T> for Sorted<T> {
     }
 }
 
-/// See [`Sorted::iter`].
 #[derive(Clone, Debug)]
 pub(crate) struct Iter<'a, T: Item> {
     open: Vec<(&'a Node<T>, usize)>,

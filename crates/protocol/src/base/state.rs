@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 /// Key and value bytes as a node stores them.
 pub type Key = Vec<u8>;
 
-/// See [`Key`].
 pub type Value = Vec<u8>;
 
 /// A key where many are kept: most have a tag, a hash and little more.
@@ -45,7 +44,6 @@ pub trait StateKey {
     /// Appends the key's bytes; no two keys share them.
     fn write(&self, out: &mut Vec<u8>);
 
-    /// The key's bytes.
     fn bytes(&self) -> Key {
         let mut out = Vec::with_capacity(KEY_BYTES);
         self.write(&mut out);
@@ -192,14 +190,14 @@ impl<'a> Overlay<'a> {
     }
 
     /// A moment since the checkpoint that writes can be taken back to.
-    pub(crate) fn mark(&self) -> usize {
+    pub(crate) fn savepoint(&self) -> usize {
         self.undo.as_ref().map_or(0, Vec::len)
     }
 
-    /// Takes back every write since the mark; the checkpoint stays.
-    pub(crate) fn back_to(&mut self, mark: usize) {
+    /// Takes back every write since the savepoint; the checkpoint stays.
+    pub(crate) fn rollback_to(&mut self, savepoint: usize) {
         let Some(undo) = &mut self.undo else { return };
-        for (key, before) in undo.drain(mark..).rev() {
+        for (key, before) in undo.drain(savepoint..).rev() {
             match before {
                 Some(value) => self.diff.insert(key, value),
                 None => self.diff.remove(&key),

@@ -76,7 +76,7 @@ impl Exec<'_> {
         let payer = call.payer;
         let fee = |used| cost(used, basefee).unwrap_or(call.deposit).min(call.deposit);
         let rest = |used| Amount(call.deposit.get() - fee(used).get());
-        let (result, left) = self.limited(meter, |exec| {
+        let (result, left) = self.metered(meter, |exec| {
             exec.perform_deferred(id, call)?;
             let limit = rest(cycles - exec.meter.cycles);
             exec.credit(payer, limit);
@@ -94,14 +94,14 @@ impl Exec<'_> {
         self.emit(Event::CallRan { call: id, actor, code, cycles, cells, fee });
         if let Err(refusal) = result {
             let why = self.fault.as_ref().map(|fault| fault.error.clone());
-            self.tell_fault();
+            self.emit_fault();
             self.deferred_failed(call, refusal, why.unwrap_or_else(|| refusal.to_string()));
         }
         (cycles, cells)
     }
 
-    /// Whether the results of a submitter's jobs may be brought to a handler. Otherwise anybody could
-    /// have any handler called by the Result Verifier, with results of their own making.
+    /// Whether the results of a submitter's jobs may be brought to a handler. Otherwise any
+    /// submitter could have the Result Verifier call any handler with forged results.
     pub(crate) fn may_call_back(
         &self,
         submitter: Address,
@@ -159,9 +159,9 @@ impl Exec<'_> {
                 let method = Method { name: method, reply };
                 let answer = (*token, &answer);
                 let returned = self.resume_method(running, method, &frames, answer)?;
-                // Whoever asked has the value; whoever called has only the events.
+                // A call that waits gets the value; a transaction's sender has only the events.
                 let nobody_asked = reply.is_none();
-                self.tell_returned(actor, &name, returned.filter(|_| nobody_asked))
+                self.emit_return(actor, &name, returned.filter(|_| nobody_asked))
             }
         }
     }

@@ -1,10 +1,11 @@
 //! What fuzzers call: any bytes, and the properties that must hold for them.
 //!
-//! Local: no node runs it.
+//! Local: a change here needs no agreement among validators. No node runs it.
 
 use crate::base::codec::{Bytes, Decode, Encode};
 use crate::base::crypto::SecretKey;
 use crate::base::primitives::{Address, Amount, B256};
+use crate::chain::actors::NoActors;
 use crate::chain::execute::apply_block;
 use crate::chain::local::LocalChain;
 use crate::rules::block::{Block, presence_hash, seeds_root, transactions_root};
@@ -32,12 +33,12 @@ pub fn block(bytes: &[u8]) {
     if let Ok(mut block) = Block::from_bytes(bytes) {
         assert_eq!(block.to_bytes(), bytes, "an encoding is not the only one");
         let chain = world();
-        let _ = apply_block(&chain.state, &chain.params, &block);
+        let _ = apply_block(&chain.state, &chain.params, &block, &NoActors);
         // No fuzzer guesses a hash, so it is helped to get behind them.
         block.header.transactions_root = transactions_root(&block.transactions);
         block.header.seeds_root = seeds_root(&block.seeds);
         block.header.presence_hash = presence_hash(block.presence.as_ref());
-        let _ = apply_block(&chain.state, &chain.params, &block);
+        let _ = apply_block(&chain.state, &chain.params, &block, &NoActors);
     }
     let mut chain = world().clone();
     let mut rest = bytes;

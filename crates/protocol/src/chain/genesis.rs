@@ -34,7 +34,7 @@ pub const SYSTEM_DEPLOYERS_MAX: usize = 16;
 pub struct Genesis {
     pub params: ChainParams,
     pub timestamp_ms: u64,
-    /// Who has how much; ascending by address.
+    /// Balances, ascending by address.
     pub balances: Vec<(Address, Amount)>,
     /// Executors that governance vouches for from the start.
     pub pinned_executors: Vec<B256>,
@@ -58,7 +58,7 @@ pub enum GenesisError {
     /// Validators missing, twice, or out of order.
     #[error("between 1 and {VALIDATORS_MAX} validators, ascending by key")]
     BadValidators,
-    /// Tips would go to nobody.
+    /// A validator could not receive tips.
     #[error(
         "validator {0} has no fee recipient: name an account, not a system actor, to receive its tips"
     )]

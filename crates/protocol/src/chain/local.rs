@@ -1,6 +1,6 @@
 //! A chain without consensus: blocks are built and applied in this process.
 //!
-//! Local: no node runs it.
+//! Local: a change here needs no agreement among validators. No node runs it.
 //!
 //! Tests, the demonstration, simulations and benchmarks drive the rules through it. Its seeds are
 //! made up from the view; on a network they are threshold signatures that consensus verifies.
@@ -12,7 +12,7 @@ use crate::base::error::Inadmissible;
 use crate::base::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, keccak256};
 use crate::base::state::read;
 use crate::chain::actors::{Actors, NoActors};
-use crate::chain::execute::{Draft, Outcome, apply_block_with, propose_block_with};
+use crate::chain::execute::{Draft, Outcome, apply_block, propose_block};
 use crate::chain::genesis::{Genesis, GenesisError};
 use crate::chain::index::Indexed;
 use crate::chain::memory::MemoryState;
@@ -20,7 +20,7 @@ use crate::chain::supply::{Holdings, recorded};
 use crate::rules::beacon::Round;
 use crate::rules::block::{Block, Header, SeedSignature, StateCommitment};
 use crate::rules::cost::intrinsic;
-use crate::rules::dispatcher::job::{Job, Progress};
+use crate::rules::dispatcher::job::{Job, SeatState};
 use crate::rules::event::{Cause, Receipt};
 use crate::rules::fees::{Basefees, Bid};
 use crate::rules::key::{
@@ -44,7 +44,6 @@ pub const VALIDATOR: [u8; 32] = [0; 32];
 const RUNNING_CYCLES: u64 = 500_000;
 /// What transactions here may have to pay for what they leave in the state.
 const MAX_DEPOSIT: Amount = Amount::cby(1_000);
-/// See [`RUNNING_CYCLES`].
 const RUNNING_CELLS: u64 = 100_000;
 
 #[derive(Clone, Debug)]
@@ -228,7 +227,7 @@ impl LocalChain {
     pub fn step_with(&mut self, draft: Draft) -> Outcome {
         let waiting = core::mem::take(&mut self.waiting);
         let (block, outcome, left_out) =
-            propose_block_with(&self.state, &self.params, draft, &waiting, self.actors)
+            propose_block(&self.state, &self.params, draft, &waiting, self.actors)
                 .expect("a draft of ours follows its parent");
         for (index, reason) in left_out {
             self.left_out.insert(tx_hash(&waiting[index]), reason);
@@ -243,7 +242,6 @@ impl LocalChain {
         outcome
     }
 
-    /// Makes `n` blocks.
     pub fn steps(&mut self, n: u64) {
         for _ in 0..n {
             self.step();
@@ -309,7 +307,7 @@ impl LocalChain {
     fn check_replay(&self, block: &Block, outcome: &Outcome) {
         let restarted = MemoryState::new(self.state.entries().clone(), &self.params);
         for state in [&self.state, &restarted] {
-            let again = apply_block_with(state, &self.params, block, self.actors)
+            let again = apply_block(state, &self.params, block, self.actors)
                 .expect("what was proposed can be applied");
             assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
             assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");
@@ -387,8 +385,8 @@ impl LocalChain {
     /// Runners that have to act on a job: seated and not through.
     pub fn awaited(&self, job: JobId) -> Vec<Address> {
         let seats = self.job(job).map(|job| job.seats).unwrap_or_default();
-        let waits = |progress: &Progress| {
-            matches!(progress, Progress::Waiting | Progress::Committed { .. })
+        let waits = |progress: &SeatState| {
+            matches!(progress, SeatState::Waiting | SeatState::Committed { .. })
         };
         seats.iter().filter(|seat| waits(&seat.progress)).map(|seat| seat.runner).collect()
     }

@@ -1,6 +1,6 @@
 //! The whole state of a chain in memory, with its indexes.
 //!
-//! Local: nodes may keep a state in any way.
+//! Local: a change here needs no agreement among validators: nodes may store a state in any way.
 
 use crate::base::codec::{Bytes, Encode};
 use crate::base::entries::Entries;
@@ -29,7 +29,6 @@ impl MemoryState {
         Self::of(entries.into_iter().collect(), params)
     }
 
-    /// From entries in order.
     pub fn of(entries: Entries, params: &ChainParams) -> Self {
         let mut state = Self { entries, ..Self::default() };
         state.roster = Roster::load(&state, params);
@@ -60,11 +59,6 @@ impl MemoryState {
     /// Every entry, in key order.
     pub fn entries(&self) -> &Entries {
         &self.entries
-    }
-
-    /// The entries of one kind of key, in key order.
-    pub fn entries_of(&self, tag: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.entries.of_kind(tag)
     }
 
     /// A digest of everything, for comparing two states in tests. Not the chain's state root,

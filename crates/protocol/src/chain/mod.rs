@@ -1,7 +1,7 @@
 //! The upper layer: everything that reads and writes a state, block by block. `chain` uses `rules` and
 //! `base`; neither uses `chain`.
 //!
-//! Consensus, but for the modules that say that they are local.
+//! Consensus: a change here forks the chain, except in modules that say `Local`.
 //!
 //! [`execute`] owns `Exec`, the state of a block under way. Every other module that runs in a block
 //! extends `Exec` by methods in an `impl` block of its own, and these methods call each other across

@@ -1,6 +1,6 @@
 //! Where all the money is: the invariant of SPEC §7.
 //!
-//! Local: it checks a state and changes none.
+//! Local: a change here needs no agreement among validators. It checks a state and changes none.
 
 use crate::base::account::Account;
 use crate::base::codec::Decode;

@@ -20,7 +20,7 @@ pub(crate) fn work_of(cycles: u64) -> u64 {
     cycles.div_ceil(CYCLES_PER_WORK)
 }
 
-/// The work of reading or writing a record of so many bytes.
+/// The work of reading or writing a record of this many bytes.
 pub(crate) fn work_of_bytes(bytes: usize) -> u64 {
     (bytes / BYTES_PER_WORK) as u64
 }

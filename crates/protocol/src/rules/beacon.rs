@@ -8,9 +8,6 @@
 use crate::base::codec::codec_struct;
 use crate::base::primitives::{B256, JobId, keccak256};
 
-/// `SELECTION_SEED_DELAY_VIEWS`: a round's seed leaks before the round resolves, so this exceeds the two views to finality.
-pub const SELECTION_SEED_DELAY_VIEWS: u64 = 4;
-
 const BEACON_DOMAIN: &[u8] = b"cowboy-beacon-v1:";
 const GENESIS_BEACON_DOMAIN: &[u8] = b"cowboy-genesis-beacon-v1:";
 const SELECT_DOMAIN: &[u8] = b"cowboy-runner-select-v3:";
@@ -61,7 +58,7 @@ pub fn beacon(round: Round, signature: &[u8]) -> B256 {
     keccak256(parts.concat())
 }
 
-/// The beacon of view 0, which nobody signed.
+/// The beacon of view 0, which has no signature.
 pub fn genesis_beacon(genesis_hash: B256) -> B256 {
     keccak256([GENESIS_BEACON_DOMAIN, genesis_hash.as_slice()].concat())
 }

@@ -36,7 +36,6 @@ pub struct Header {
     pub parent: B256,
     /// View of the parent's round.
     pub parent_view: u64,
-    /// Parent's height and one.
     pub height: Height,
     /// The round in which it was proposed.
     pub round: Round,
@@ -70,7 +69,6 @@ codec_struct!(Header {
 });
 
 impl Header {
-    /// The block's name.
     pub fn hash(&self) -> B256 {
         let mut bytes = b"cowboy-block-v1:".to_vec();
         self.encode(&mut bytes);
@@ -86,7 +84,6 @@ pub struct Block {
     pub seeds: Vec<SeedSignature>,
     /// The newest finalization certificate of an ancestor that its proposer had.
     pub presence: Option<PresenceCertificate>,
-    /// Signed transactions.
     pub transactions: Vec<Bytes>,
 }
 codec_struct!(Block { header, seeds, presence, transactions });

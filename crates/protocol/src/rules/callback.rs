@@ -14,8 +14,8 @@ pub fn calls_limit(params: &ChainParams) -> u64 {
     Lane::Runner.limit(params) / 2
 }
 
-/// Cycles of one deferred call at most. Calls are begun until their share is used, whatever limits
-/// they have, so that limits that nobody uses hold nobody up; this bounds what the last one adds.
+/// Cycles of one deferred call at most. Calls start until their share is used, whatever their
+/// limits, so that unused limits delay no call; this bounds what the last one adds.
 pub fn call_limit(params: &ChainParams) -> u64 {
     calls_limit(params) / 2
 }
@@ -36,7 +36,6 @@ pub struct DeferredCall {
     pub actor: Address,
     pub payer: Address,
     pub deposit: Amount,
-    /// Cycles that were prepaid.
     pub cycles_limit: u64,
     pub what: Deferred,
 }

@@ -94,7 +94,7 @@ pub fn state_bytes(instruction: &Instruction) -> u64 {
     }
 }
 
-/// What it costs to leave so many runners out of the lists of one job.
+/// What it costs to leave this many runners out of the lists of one job.
 pub(crate) fn excluding_cycles(runners: usize) -> u64 {
     runners as u64 * EXCLUDED_RUNNER_CYCLES
 }

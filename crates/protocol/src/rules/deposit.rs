@@ -16,7 +16,7 @@ pub(crate) const RUNNER_BYTES: u64 = 1_024;
 /// Default room for the writes of called code: a few small entries.
 pub const PROGRAM_BYTES: u64 = 4_096;
 
-/// What so many bytes of the state are held against.
+/// What this many bytes of the state are held against.
 pub fn price(params: &ChainParams, bytes: u64) -> Amount {
     price_of(params.state_deposit_per_kib, bytes)
 }
@@ -30,7 +30,6 @@ pub fn price_of(state_deposit_per_kib: u128, bytes: u64) -> Amount {
 /// What a record that changes in size holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// For so many bytes.
     pub bytes: u64,
     /// So much, in 1,024ths of a unit: bytes that go and come again change nothing by rounding.
     pub parts: u128,

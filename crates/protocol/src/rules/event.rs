@@ -143,10 +143,8 @@ pub struct Receipt {
     pub cause: Cause,
     /// 0, or the code of the [`Refusal`](crate::base::error::Refusal).
     pub code: u16,
-    /// Cycles and cells consumed.
     pub used: Usage,
     pub fee: Amount,
-    /// What happened, in order.
     pub events: Vec<Event>,
 }
 codec_struct!(Receipt { cause, code, used, fee, events });

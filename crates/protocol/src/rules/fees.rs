@@ -9,9 +9,7 @@ use crate::rules::params::ChainParams;
 /// Price of a cycle and of a cell; burned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Basefees {
-    /// Per cycle.
     pub cycle: u128,
-    /// Per cell.
     pub cell: u128,
 }
 codec_struct!(Basefees { cycle, cell });
@@ -38,7 +36,6 @@ fn next_basefee(basefee: u128, used: u64, target: u64, floor: u128) -> u128 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub cycles: Cycles,
-    /// Bytes.
     pub cells: Cells,
 }
 codec_struct!(Usage { cycles, cells });

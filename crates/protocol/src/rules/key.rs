@@ -102,7 +102,7 @@ keys! {
     48 => PinnedExecutorKey { hash: B256 } -> bool;
     /// A runner pool, by the hash of its id.
     49 => PoolKey { pool: B256 } -> RunnerPool;
-    /// Who may send system instructions; nobody if there is no record.
+    /// Accounts that may send system instructions; none without a record.
     50 => SystemDeployersKey {} -> Vec<Address>;
 
     64 => TimerKey { timer: B256 } -> Timer;
@@ -131,7 +131,7 @@ keys! {
     /// Handlers that an actor's code opens to others' jobs; no record if there are none.
     88 => OpenHandlersKey { actor: Address } -> Vec<String>;
 
-    /// A right that somebody has.
+    /// A grantee's right.
     96 => EntitlementKey { entitlement: B256 } -> Entitlement;
     /// How many rights and roles an address has, and how many it gave.
     97 => HolderKey { address: Address } -> Holder;

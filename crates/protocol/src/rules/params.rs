@@ -17,7 +17,6 @@ pub struct Parameter {
     pub key: &'static str,
     pub about: &'static str,
     pub value: u128,
-    /// Least value allowed.
     pub min: u128,
     pub max: u128,
 }
@@ -33,7 +32,6 @@ pub enum ParamError {
         key: &'static str,
         /// The value that was asked for.
         value: u128,
-        /// Least value allowed.
         min: u128,
         max: u128,
     },
@@ -94,7 +92,7 @@ macro_rules! params {
     };
 }
 
-/// Windows in which somebody must act have at least so many blocks, however long a block takes: a
+/// Windows in which somebody must act have at least this many blocks, however long a block takes: a
 /// transaction may miss some.
 const WINDOW_MIN: u128 = 20;
 
@@ -119,6 +117,7 @@ const OVERLAP_MIN: u128 = 2 * PRESENCE_TIMEOUT_BLOCKS as u128;
 params! {
     chain_id: u64 = 7_829_367, 1 => u64::MAX as u128, "system:chain:id", "Names the network; part of every signed digest";
     block_time_ms: u64 = 1_000, 1 => 60_000, "system:chain:block_time_ms", "Time between blocks that the block counts below are meant for";
+    // A round's seed leaks before the round resolves, so this exceeds the two views to finality.
     selection_seed_delay_views: u64 = 4, 3 => 64, "system:cip11:selection_seed_delay_views", "Views between a job's submission and the round whose seed draws its committee";
     max_seeds_per_block: u64 = 1_024, 16 => 4_096, "system:chain:max_seeds_per_block", "Seeds that one block carries at most; more are carried by its successors";
     max_tx_bytes: u64 = 131_072, 1_024 => 1_048_576, "system:chain:max_tx_bytes", "Size of a transaction";
@@ -142,8 +141,10 @@ params! {
     epoch_blocks: u64 = 3_600, 10 => BLOCKS, "system:cip2:committee.recompute_period", "Blocks between two computations of the committee size";
     max_runners: u64 = 64, 1 => 64, "system:cip2:max_runners", "Runners that a job may ask for";
 
+    // `MIN_STAKE_CBY_WEI` of CIP-11, `MIN_RUNNER_STAKE_CBY` of CIP-2.
     min_stake: u128 = 10_000 * CBY, 1 => u128::MAX, "system:cip2:min_stake", "Least effective stake of a runner that is drawn";
     unbonding_blocks: u64 = 86_400, 1 => BLOCKS, "system:cip2:unbonding_blocks", "Blocks until unstaked money is paid out";
+    // Also stands for `STALE_HEARTBEAT_BLOCKS` of CIP-11: being attested counts as a sign of life.
     heartbeat_timeout_blocks: u64 = 100, 1 => BLOCKS, "system:cip2:heartbeat_timeout_blocks", "Blocks after its last sign of life for which a runner counts as healthy";
     min_reputation_nano: u64 = 50_000_000_000, 0 => 200_000_000_000, "system:cip2:min_reputation", "Least reputation of a runner that is drawn, in nano";
     w_min_floor_nano: u64 = 100_000_000, 0 => 1_000_000_000, "system:cip2:w_min_floor", "Least factor of reputation in a runner's weight, in nano";
@@ -158,6 +159,7 @@ params! {
     aggregator_blocks: u64 = 30, 1 => BLOCKS, "system:cip2:aggregator_timeout_blocks", "Blocks after the commit deadline that belong to the aggregator";
     reveal_blocks: u64 = 60, 1 => BLOCKS, "system:cip2:reveal_window_blocks", "Blocks after the commit deadline in which reveals are taken";
     max_timeout_blocks: u64 = 86_400, 10 => BLOCKS, "system:cip2:max_timeout_blocks", "Longest timeout of a job";
+    // `JOB_TIMEOUT_BLOCKS` of CIP-11, for jobs that name none.
     default_timeout_blocks: u64 = 60, 10 => BLOCKS, "system:cip2:default_timeout_blocks", "Timeout of a job that names none";
     mru_ttl_blocks: u64 = 1_280, 0 => BLOCKS, "system:cip11:mru_ttl_blocks", "For how long the runner that served a submitter last is favoured";
     mru_multiplier: u64 = 4, 1 => 16, "system:cip11:mru_weight_multiplier", "By how much it is favoured in the first draw";
@@ -181,6 +183,8 @@ params! {
     slash_submitter_bps: u16 = 0, 0 => 10_000, "system:cip2:slash_distribution.submitter_bps", "Part of a slash that goes to the submitter";
     slash_treasury_bps: u16 = 0, 0 => 10_000, "system:cip2:slash_distribution.treasury_bps", "Part of a slash that goes to the treasury";
 
+    // The only cause of a rotation. `VALIDATOR_CHURN_THRESHOLD` of CIP-11 has no use while genesis fixes
+    // the validators.
     subset_epoch_blocks: u64 = 40_960, 60 => BLOCKS, "system:cip11:subset_epoch_blocks", "Blocks for which runners keep the validators that attest them";
     subset_overlap_blocks: u64 = 160, OVERLAP_MIN => BLOCKS, "system:cip11:overlap_blocks", "Blocks after a rotation for which the validators before it count, too";
     subset_hashes_per_block: u64 = 200_000, 1 => 100_000_000, "system:cip11:subset_hashes_per_block", "Hashes that one block computes of the next epoch's subsets; the epoch begins when all are drawn";

@@ -10,12 +10,10 @@ use crate::rules::beacon::Round;
 /// The tip, and the ends of the queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainState {
-    /// Hash of genesis.
     pub genesis_hash: B256,
     /// Height of the newest block.
     pub height: Height,
     pub round: Round,
-    /// Its time in milliseconds.
     pub timestamp_ms: u64,
     /// The newest view whose seed is on chain.
     pub newest_seed: u64,
@@ -28,7 +26,6 @@ pub struct ChainState {
     pub retries_head: u64,
     /// One past the last such job.
     pub retries_tail: u64,
-    /// First deferred call.
     pub calls_head: u64,
     /// One past the last deferred call.
     pub calls_tail: u64,
@@ -76,7 +73,6 @@ codec_struct!(Validator { key, fee_recipient });
 pub struct Supply {
     /// balances + stakes + escrows + bonds + deposits + treasury.
     pub total: Amount,
-    /// Burned since genesis.
     pub burned: Amount,
 }
 codec_struct!(Supply { total, burned });
@@ -84,9 +80,8 @@ codec_struct!(Supply { total, burned });
 /// When a selection query was last asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warm {
-    /// At this height.
     pub asked_at: Height,
-    /// After so many changes to the runners.
+    /// After this many changes to the runners.
     pub changes: u64,
     /// Nodes of its lists that count.
     pub nodes: u64,

@@ -20,13 +20,9 @@ pub struct Transaction {
     pub chain_id: u64,
     /// The account's count of transactions.
     pub nonce: u64,
-    /// Cycles at most.
     pub cycles_limit: u64,
-    /// Cells at most.
     pub cells_limit: u64,
-    /// Offer per cycle.
     pub cycle_bid: Bid,
-    /// Offer per cell.
     pub cell_bid: Bid,
     /// Deposits for what it leaves in the state, at most. They are taken besides the fee, and returned
     /// to the owners of the records.
@@ -62,7 +58,6 @@ impl Transaction {
 /// A transaction as it travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedTransaction {
-    /// What was signed.
     pub body: Transaction,
     pub signature: Signature,
 }
@@ -121,14 +116,12 @@ pub enum Instruction {
     /// Withdraw from a runner; paid out after the unbonding time.
     Undelegate {
         runner: Address,
-        /// How many shares.
         shares: u128,
     },
-    /// Order work.
     SubmitJob {
         spec: JobSpec,
     },
-    /// Call a job off before anybody has committed.
+    /// Cancel a job before the first commit.
     CancelJob {
         job: JobId,
     },
@@ -169,11 +162,11 @@ pub enum Instruction {
     EntitlementAccept {
         entitlement: B256,
     },
-    /// Take a right, or give up one's own.
+    /// Take a right, or give up the sender's.
     EntitlementRevoke {
         entitlement: B256,
     },
-    /// Pass on a part of one's own right.
+    /// Delegate a part of the sender's right.
     EntitlementDelegate {
         entitlement: B256,
         delegatee: Address,
@@ -189,7 +182,7 @@ pub enum Instruction {
         role: B256,
         assignee: Address,
     },
-    /// Take a role, or give up one's own.
+    /// Take a role, or give up the sender's.
     EntitlementRevokeRole {
         role: B256,
         assignee: Address,
@@ -209,7 +202,6 @@ pub enum Instruction {
     /// SYS_EXTEND_TIMER: let a timer live whose actor can no longer do it.
     SystemExtendTimer {
         timer: B256,
-        /// Until when.
         expires_at: Height,
     },
     /// Have oneself called at a height.
@@ -217,14 +209,11 @@ pub enum Instruction {
         /// When, and on what terms.
         timer: ScheduleTimer,
     },
-    /// Call off a timer of one's own.
     CancelTimer {
         timer: B256,
     },
-    /// Let a timer of one's own live for longer.
     ExtendTimer {
         timer: B256,
-        /// Until when.
         expires_at: Height,
     },
     /// Put a bond on a bonded result being wrong, and pay for its trial.
@@ -236,7 +225,6 @@ pub enum Instruction {
         /// Tells apart what one account deploys of the same code.
         salt: B256,
         code: String,
-        /// What its `init` gets.
         payload: Bytes,
         /// Money that it begins with.
         value: Amount,
@@ -248,7 +236,7 @@ pub enum Instruction {
         /// Money that goes with the call.
         value: Amount,
     },
-    /// Give an actor of one's own other code.
+    /// Replace the code of the sender's actor.
     UpgradeActor {
         actor: Address,
         code: String,

@@ -5,9 +5,7 @@
 /// A price in both meters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles.
     pub cycles: u64,
-    /// Cells.
     pub cells: u64,
 }
 
@@ -17,11 +15,11 @@ pub(crate) const SIGNATURE_CYCLES: u64 = 1_500;
 pub(crate) const CHECKED_BYTE_CYCLES: u64 = 1;
 /// Taking one runner out of a trie, or putting it into one: a hash or a few, and finding it.
 pub(crate) const MOVED_RUNNER_CYCLES: u64 = 40;
-/// Putting a runner into the trie of a class that nobody has asked for lately.
+/// Putting a runner into the trie of a class that no recent job asked for.
 pub(crate) const CLASS_RUNNER_CYCLES: u64 = 20;
-/// Leaving one runner out of the lists of a single job: nobody shares the hashes on its path.
+/// Leaving one runner out of the lists of a single job, whose hashes are not shared.
 pub(crate) const EXCLUDED_RUNNER_CYCLES: u64 = 150;
-/// Comparing prices: so many for a cycle.
+/// Prices compared per cycle.
 pub(crate) const PRICES_PER_CYCLE: u64 = 4;
 /// Drawing and seating one runner, and settling with it.
 pub(crate) const SEAT_CYCLES: u64 = 1_000;

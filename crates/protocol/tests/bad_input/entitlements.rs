@@ -13,17 +13,7 @@ use remuda_protocol::primitives::{Address, B256, Height};
 use remuda_protocol::transaction::Instruction;
 
 const NOBODY: Address = Address::repeat_byte(0x0b);
-const PLAIN: Constraints = Constraints {
-    valid_from: None,
-    valid_until: None,
-    max_uses: 0,
-    max_amount_per_use: None,
-    max_total_amount: None,
-    rate_limit: None,
-    delegatable: false,
-    delegation_depth_max: 0,
-    revocable: true,
-};
+const PLAIN: Constraints = Constraints::UNLIMITED;
 const PASSED_ON: Constraints =
     Constraints { delegatable: true, delegation_depth_max: 2, max_uses: 5, ..PLAIN };
 

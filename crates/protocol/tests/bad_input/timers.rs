@@ -14,7 +14,6 @@ use remuda_protocol::timers::record::{FEE_MAX, Timer};
 use remuda_protocol::transaction::Instruction;
 
 impl World {
-    /// The next block's height.
     fn now(&self) -> Height {
         self.chain.height().plus(1)
     }

@@ -6,7 +6,7 @@ use remuda_protocol::agenda::{Task, WORK_PER_BLOCK};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::{SecretKey, Signature};
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Job, SeatState, Status};
 use remuda_protocol::dispatcher::spec::{
     Callback, DataFormat, JobKind, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
 };
@@ -308,7 +308,7 @@ impl World {
     }
 
     /// The progress of a runner's newest seat.
-    pub fn progress(&self, job: JobId, key: &SecretKey) -> Progress {
+    pub fn progress(&self, job: JobId, key: &SecretKey) -> SeatState {
         let seats = self.job(job).seats;
         seats.iter().rev().find(|seat| seat.runner == key.address()).expect("seated").progress
     }

@@ -6,7 +6,6 @@ use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 
-/// A job for members.
 fn job_for(id: &str, mut spec: JobSpec) -> JobSpec {
     spec.required_runner_pool = Some(name(id));
     spec.timeout_blocks = 1_000;

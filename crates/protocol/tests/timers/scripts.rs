@@ -2,7 +2,7 @@
 
 use crate::timers::common::{World, calm};
 use remuda_protocol::actors::host::Host;
-use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
+use remuda_protocol::actors::{Actors, Argument, Call, Ended};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
@@ -34,23 +34,9 @@ impl Actors for Scripted {
         true
     }
 
-    fn check(&self, _: &str) -> Result<Vec<String>, Refusal> {
-        Err(Refusal::NoMachine)
-    }
-
     fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
         let Argument::Timer(timer) = call.argument else { return Err(Refusal::UnknownMethod) };
         (self.handler)(host, timer).map(|()| Ended::Returned(Vec::new()))
-    }
-
-    fn resume(
-        &self,
-        _: &mut Host<'_, '_>,
-        _: &[u8],
-        _: u64,
-        _: &Answered,
-    ) -> Result<Ended, Refusal> {
-        Err(Refusal::NoMachine)
     }
 
     fn gas_bid(&self, _: &dyn View, _: Address, context: &GbaContext) -> BidAnswer {

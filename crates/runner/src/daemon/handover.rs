@@ -6,7 +6,7 @@ use remuda_link::frame::Handover;
 use remuda_link::sign;
 use remuda_protocol::codec::{Decode as _, Encode as _};
 use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
-use remuda_protocol::dispatcher::job::{Job, Progress};
+use remuda_protocol::dispatcher::job::{Job, SeatState};
 use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::transaction::Reveal;
 
@@ -57,7 +57,7 @@ pub fn genuine(chain_id: u64, me: Address, job: &Job, max_bytes: usize, frame: &
 pub fn opened(chain_id: u64, key: &SecretKey, job: &Job, frame: &Handover) -> Option<Reveal> {
     let from = Address::from(frame.runner);
     let seat = job.taking_part().find(|seat| seat.runner == from)?;
-    let Progress::Committed { commitment: expected, .. } = seat.progress else { return None };
+    let SeatState::Committed { commitment: expected, .. } = seat.progress else { return None };
     let envelope = Envelope { chain_id, job_id: frame.job_id, from, to: key.public_key() };
     let reveal = Reveal::from_bytes(&open(&envelope, &frame.sealed, key)?).ok()?;
     let Reveal { runner, result, salt, result_sig } = &reveal;
@@ -94,16 +94,16 @@ mod tests {
         }
     }
 
-    fn committed(who: &SecretKey, reveal: &Reveal) -> Progress {
+    fn committed(who: &SecretKey, reveal: &Reveal) -> SeatState {
         let Reveal { result, salt, result_sig, .. } = reveal;
         let who = who.address();
         let commitment = result.commitment(CHAIN, JOB, 0, who, salt, &result_sig.bytes);
-        Progress::Committed { commitment, at: Height(110) }
+        SeatState::Committed { commitment, at: Height(110) }
     }
 
-    fn committee(progress: Progress) -> Job {
+    fn committee(progress: SeatState) -> Job {
         let (aggregator, member) = (key("aggregator").address(), key("member").address());
-        let seats = vec![seat(aggregator, Progress::Waiting), seat(member, progress)];
+        let seats = vec![seat(aggregator, SeatState::Waiting), seat(member, progress)];
         job(Status::Committed, Some(aggregator), seats)
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let told = reveal(&member, b"43");
         let job = committee(committed(&member, &reveal(&member, b"42")));
         assert_eq!(opened(CHAIN, &aggregator, &job, &frame(&member, &told)), None);
-        let waiting = committee(Progress::Waiting);
+        let waiting = committee(SeatState::Waiting);
         assert_eq!(opened(CHAIN, &aggregator, &waiting, &frame(&member, &told)), None);
         let borrowed = Reveal { runner: aggregator.address(), ..reveal(&member, b"42") };
         assert_eq!(opened(CHAIN, &aggregator, &job, &frame(&member, &borrowed)), None);

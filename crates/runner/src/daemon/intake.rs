@@ -162,7 +162,7 @@ mod tests {
     use super::super::abilities::Abilities;
     use super::*;
     use crate::testing::{http_spec, job, seat, settings};
-    use remuda_protocol::dispatcher::job::{Progress, Status};
+    use remuda_protocol::dispatcher::job::{SeatState, Status};
 
     const ME: Address = Address::repeat_byte(1);
     const FREE: Load = Load { busy: 0, unchecked: 0, slots: 2, draining: false, broke: false };
@@ -221,8 +221,8 @@ mod tests {
     fn the_chain_has_the_last_word() {
         let spec = http_spec("GET", "http://example.com/");
         let other = http_spec("GET", "http://example.org/");
-        let drawn = job(Status::Assigned, None, vec![seat(ME, Progress::Waiting)]);
-        let strangers = job(Status::Assigned, None, vec![seat(Address::ZERO, Progress::Waiting)]);
+        let drawn = job(Status::Assigned, None, vec![seat(ME, SeatState::Waiting)]);
+        let strangers = job(Status::Assigned, None, vec![seat(Address::ZERO, SeatState::Waiting)]);
         let look = |attempt, height, job: Option<&_>, claimed: &JobSpec| {
             let claim = Claim { attempt, assigned_at: 100, spec: Some(claimed) };
             verdict(ME, claim, height, job, Some(&spec))
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_seat_that_was_lost_is_known_as_such() {
         let spec = http_spec("GET", "http://example.com/");
-        let lost = job(Status::Assigned, None, vec![seat(ME, Progress::TimedOut)]);
+        let lost = job(Status::Assigned, None, vec![seat(ME, SeatState::TimedOut)]);
         let claim = |attempt| Claim { attempt, assigned_at: 100, spec: Some(&spec) };
         let look = |attempt| verdict(ME, claim(attempt), 100, Some(&lost), Some(&spec));
         assert_eq!(look(0), Verdict::Ours(0, None), "it was so, and is over");

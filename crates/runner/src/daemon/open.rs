@@ -14,7 +14,7 @@ use remuda_client::sign::SPARE_CYCLES;
 use remuda_link::frame::Handover;
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::dispatcher::job::{Job, Progress};
+use remuda_protocol::dispatcher::job::{Job, SeatState};
 use remuda_protocol::dispatcher::judging::judging_cycles;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
@@ -161,7 +161,7 @@ impl Open {
         match seats.next().map(|seat| seat.progress) {
             // Bound to something else, by a copy of this runner or by a result that is gone. To
             // open this one would be a lie.
-            Some(Progress::Committed { commitment, .. })
+            Some(SeatState::Committed { commitment, .. })
                 if commitment != self.commitment(identity, outcome) =>
             {
                 Held::Lost
@@ -326,9 +326,9 @@ impl Open {
             job.taking_part().find(|seat| seat.runner == identity.me).map(|seat| seat.progress)
         });
         match (seat, &self.stage) {
-            (Some(Progress::Committed { .. }), _) => Ahead::Opening,
-            (Some(Progress::Waiting), Stage::Failed(_)) => Ahead::Nothing,
-            (Some(Progress::Waiting), _) => Ahead::All,
+            (Some(SeatState::Committed { .. }), _) => Ahead::Opening,
+            (Some(SeatState::Waiting), Stage::Failed(_)) => Ahead::Nothing,
+            (Some(SeatState::Waiting), _) => Ahead::All,
             _ => Ahead::Nothing,
         }
     }

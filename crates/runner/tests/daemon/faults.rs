@@ -6,7 +6,7 @@ use crate::daemon::town::{Town, folder, sees};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
-use remuda_protocol::dispatcher::job::{Failure, Progress, Status as JobStatus};
+use remuda_protocol::dispatcher::job::{Failure, SeatState, Status as JobStatus};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType, Message};
 use remuda_protocol::registry::runner::Status;
 use remuda_protocol::verifier::excuse::Excuse;
@@ -115,7 +115,7 @@ async fn a_prompt_that_its_provider_refuses_is_excused_and_nobody_is_scored() {
         let excused = JobStatus::Failed { reason: Failure::Excused };
         assert_eq!(town.job(job).unwrap().status, excused);
         let seat = town.world().progress(job, runner.runner());
-        assert_eq!(seat, Some(Progress::Excused { excuse: Excuse::Refused }));
+        assert_eq!(seat, Some(SeatState::Excused { excuse: Excuse::Refused }));
     }
     town.assert_free(&runner, 0);
     assert_eq!(runner.status().problems, [""; 0], "nothing is out of order");

@@ -1,7 +1,7 @@
 //! Runners that stop in the middle, and start again.
 
 use crate::daemon::town::{Town, folder, sees};
-use remuda_protocol::dispatcher::job::Progress;
+use remuda_protocol::dispatcher::job::SeatState;
 use remuda_protocol::transaction::Instruction;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn a_result_that_was_committed_to_is_opened_after_a_restart() {
     let runner = town.runner(0, "restart").await;
     let me = runner.runner();
     let job = town.order(town.vote("GET"));
-    let bound = |p: Option<Progress>| matches!(p, Some(Progress::Committed { .. }));
+    let bound = |p: Option<SeatState>| matches!(p, Some(SeatState::Committed { .. }));
     town.until("it has committed", |world| bound(world.progress(job, me))).await;
     runner.stop().await;
     assert_eq!((files("restart"), town.web.asked()), (1, 1));
@@ -26,7 +26,7 @@ async fn a_result_that_was_committed_to_is_opened_after_a_restart() {
         others.push(town.runner(number, &format!("restart-other-{number}")).await);
     }
     town.settled(job).await;
-    let revealed = |p: Option<Progress>| matches!(p, Some(Progress::Revealed { .. }));
+    let revealed = |p: Option<SeatState>| matches!(p, Some(SeatState::Revealed { .. }));
     assert!(revealed(town.world().progress(job, me)));
     assert_eq!(town.web.asked(), 3, "nobody does anything twice");
     sees(&runner, "it is over", |s| s.totals.settled.0 == 1).await;
@@ -40,12 +40,12 @@ async fn a_result_that_is_lost_is_attested() {
     let runner = town.runner(0, "lost").await;
     let me = runner.runner();
     let job = town.order(town.vote("GET"));
-    let bound = |p: Option<Progress>| matches!(p, Some(Progress::Committed { .. }));
+    let bound = |p: Option<SeatState>| matches!(p, Some(SeatState::Committed { .. }));
     town.until("it has committed", |world| bound(world.progress(job, me))).await;
     runner.stop().await;
     std::fs::remove_dir_all(folder("lost")).unwrap();
     let runner = town.runner(0, "lost").await;
-    town.until("it is attested", |world| world.progress(job, me) == Some(Progress::Crashed)).await;
+    town.until("it is attested", |world| world.progress(job, me) == Some(SeatState::Crashed)).await;
     let attested = |i: &Instruction| matches!(i, Instruction::CrashAttestation { .. });
     assert_eq!(town.world().count(attested), 1);
     runner.stop().await;

@@ -10,7 +10,7 @@ use remuda_link::sign::Identity;
 use remuda_protocol::codec::{Bytes, Decode as _, Encode as _};
 use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Job, SeatState, Status};
 use remuda_protocol::dispatcher::spec::{
     DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
 };
@@ -370,7 +370,7 @@ impl World {
         matches!(status, Some(Status::Settled | Status::Failed { .. } | Status::Cancelled))
     }
 
-    pub(crate) fn progress(&self, job: JobId, runner: Address) -> Option<Progress> {
+    pub(crate) fn progress(&self, job: JobId, runner: Address) -> Option<SeatState> {
         let job = self.chain.job(job)?;
         job.seats.iter().find(|seat| seat.runner == runner).map(|seat| seat.progress)
     }

@@ -1,7 +1,7 @@
 //! Jobs that nobody can do, ordered to harm those who are drawn for them.
 
 use crate::daemon::town::{Town, sees};
-use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, SeatState, Status};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::dispatcher::validate::RETURN_BYTES_MIN;
 use remuda_protocol::primitives::JobId;
@@ -97,7 +97,7 @@ async fn a_single_runner_excuses_itself_in_one_word() {
     let job = town.order(at(town.single("GET"), NOWHERE));
     assert_eq!(over(&town, job).await, Status::Failed { reason: Failure::Excused });
     let seat = town.world().progress(job, runners[0].runner());
-    assert_eq!(seat, Some(Progress::Excused { excuse: Excuse::Unreachable }));
+    assert_eq!(seat, Some(SeatState::Excused { excuse: Excuse::Unreachable }));
     assert!(town.world().chain.result(job).is_none(), "an excuse is no result");
     for runner in runners {
         runner.stop().await;

@@ -1,6 +1,6 @@
 //! Canonical CBOR (RFC 8949): one form for one value.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! Integers take their shortest form, and tags 2 and 3 beyond 64 bits; floats always have 64 bits;
 //! lengths are definite; the keys of a map are sorted by the length of their bytes, then by the bytes,

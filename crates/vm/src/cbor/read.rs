@@ -23,7 +23,7 @@ pub(crate) enum Form {
 pub(crate) trait Sink {
     type Item;
     type Fault: From<CborError>;
-    /// Before a value of so many bytes is made.
+    /// Before a value of this many bytes is made.
     fn pay(&mut self, bytes: usize) -> Result<(), Self::Fault>;
     fn none(&mut self) -> Self::Item;
     fn truth(&mut self, truth: bool) -> Self::Item;
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number of items, each of so many bytes at least.
+    /// A number of items, each of this many bytes at least.
     fn count(&self, claimed: u64, each: u64) -> Result<usize, CborError> {
         match claimed.checked_mul(each) {
             Some(bytes) if bytes <= self.left() as u64 => Ok(claimed as usize),

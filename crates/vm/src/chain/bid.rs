@@ -11,7 +11,7 @@ use remuda_protocol::primitives::{Address, Amount, B256, Height};
 use remuda_protocol::state::{View, read};
 use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GBA_CYCLES, GbaContext, TxFeeParams};
 
-use super::calls::{Trouble, form, found, scan};
+use super::calls::{CallError, form, found, scan};
 use super::convert::{self, as_address, as_u128, number};
 use super::errors::host_error;
 use super::{HEAP_BYTES, Machine, OUTPUT_BYTES, VM_CYCLES};
@@ -80,17 +80,17 @@ fn offer(bytes: &[u8]) -> Option<TxFeeParams> {
 }
 
 /// Takes a price in the chain's cycles.
-fn charge(cycles: &mut u64, price: u64) -> Result<(), Trouble> {
+fn charge(cycles: &mut u64, price: u64) -> Result<(), CallError> {
     let left = cycles.checked_sub(price.saturating_mul(VM_CYCLES));
     *cycles = left.unwrap_or(0);
-    left.map(|_| ()).ok_or(Trouble::Refused(Refusal::OutOfCycles))
+    left.map(|_| ()).ok_or(CallError::Refused(Refusal::OutOfCycles))
 }
 
 /// Reads with what is left, in the chain's cycles.
 fn reading<T>(
     cycles: &mut u64,
-    read: impl FnOnce(&mut u64) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    read: impl FnOnce(&mut u64) -> Result<T, CallError>,
+) -> Result<T, CallError> {
     let mut left = *cycles / VM_CYCLES;
     let found = read(&mut left);
     *cycles = left * VM_CYCLES + *cycles % VM_CYCLES;
@@ -117,16 +117,16 @@ impl World for Reading<'_> {
             }),
             _ => {
                 self.wrote = true;
-                Err(Trouble::Refused(Refusal::ReadOnly))
+                Err(CallError::Refused(Refusal::ReadOnly))
             }
         };
         match answer {
             Ok(value) => Ok(HostReply::Value(value)),
-            Err(Trouble::Refused(Refusal::OutOfCycles)) => Err(Unanswered::Stop(Fatal::Cycles)),
-            Err(Trouble::Refused(refusal)) => {
+            Err(CallError::Refused(Refusal::OutOfCycles)) => Err(Unanswered::Stop(Fatal::Cycles)),
+            Err(CallError::Refused(refusal)) => {
                 Err(Unanswered::Error(host_error(refusal, refusal.to_string())))
             }
-            Err(Trouble::Told(refusal, message)) => {
+            Err(CallError::Explained(refusal, message)) => {
                 Err(Unanswered::Error(host_error(refusal, message)))
             }
         }

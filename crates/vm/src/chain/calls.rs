@@ -14,20 +14,20 @@ use crate::run::attend::{Ask, Unanswered, World};
 use crate::{Fatal, HostReply};
 
 /// Why a call has no answer.
-pub(super) enum Trouble {
+pub(super) enum CallError {
     /// A rule of the chain.
     Refused(Refusal),
-    /// With more to say about it.
-    Told(Refusal, String),
+    /// A rule of the chain, with a message of its own.
+    Explained(Refusal, String),
 }
 
-impl From<Refusal> for Trouble {
+impl From<Refusal> for CallError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-pub(super) type Answer = Result<HostReply, Trouble>;
+pub(super) type Answer = Result<HostReply, CallError>;
 
 pub(super) struct Asked<'w, 'h, 'a> {
     pub(super) host: &'w mut Host<'h, 'a>,
@@ -55,8 +55,8 @@ impl World for Asked<'_, '_, '_> {
         *ask.cycles = self.host.cycles_left().saturating_mul(VM_CYCLES).saturating_add(rest);
         let (refusal, message) = match answer {
             Ok(reply) => return Ok(reply),
-            Err(Trouble::Refused(refusal)) => (refusal, refusal.to_string()),
-            Err(Trouble::Told(refusal, message)) => {
+            Err(CallError::Refused(refusal)) => (refusal, refusal.to_string()),
+            Err(CallError::Explained(refusal, message)) => {
                 return Err(Unanswered::Error(host_error(refusal, message)));
             }
         };
@@ -106,7 +106,7 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
             let out = outgoing(name, args)?;
             match host.call(&out, heap_bytes)? {
                 Ok(returned) => value(V::Bytes(returned)),
-                Err(failure) => Err(Trouble::Told(failure.refusal, failure.message)),
+                Err(failure) => Err(CallError::Explained(failure.refusal, failure.message)),
             }
         }
         ("send", args) => none(host.send(&outgoing(name, args)?)),
@@ -125,7 +125,7 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
             let height = as_u64(height).ok_or_else(|| form(name))?;
             let timer = convert::schedule(height, payload, options).map_err(|option| {
                 let told = format!("schedule_timer has no option '{option}' with such a value");
-                Trouble::Told(Refusal::BadHostCall, told)
+                CallError::Explained(Refusal::BadHostCall, told)
             })?;
             value(bytes(host.schedule_timer_ex(&timer)?.as_slice()))
         }
@@ -153,12 +153,12 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
 }
 
 /// Arguments of another form than the call has, or a call that there is not.
-pub(super) fn form(name: &str) -> Trouble {
+pub(super) fn form(name: &str) -> CallError {
     let message = format!("the host has no call '{name}' with such arguments");
-    Trouble::Told(Refusal::BadHostCall, message)
+    CallError::Explained(Refusal::BadHostCall, message)
 }
 
-pub(super) fn scan<'s>(prefix: &'s [u8], after: &'s V, limit: &V) -> Result<Scan<'s>, Trouble> {
+pub(super) fn scan<'s>(prefix: &'s [u8], after: &'s V, limit: &V) -> Result<Scan<'s>, CallError> {
     let after = match after {
         V::None => None,
         V::Bytes(key) => Some(&key[..]),
@@ -177,7 +177,7 @@ pub(super) fn found(
     V::List(found.into_iter().map(pair).collect())
 }
 
-fn outgoing<'c>(name: &str, args: &'c [V]) -> Result<Outgoing<'c>, Trouble> {
+fn outgoing<'c>(name: &str, args: &'c [V]) -> Result<Outgoing<'c>, CallError> {
     let [to, V::Str(method), V::Bytes(payload), cycles, value] = args else {
         return Err(form(name));
     };
@@ -200,10 +200,10 @@ fn submit_job(host: &mut Host<'_, '_>, file: &V, callback: &V) -> Answer {
     let file = convert::json(file, 0).ok_or_else(|| {
         let message = "a job's specification has dicts with text for keys, lists, texts, bytes, \
                        whole numbers and truth values";
-        Trouble::Told(Refusal::BadJob, message.to_owned())
+        CallError::Explained(Refusal::BadJob, message.to_owned())
     })?;
     match host.submit_job(&file, handler)? {
         Ok(job) => value(bytes(job.as_slice())),
-        Err(error) => Err(Trouble::Told(Refusal::BadJob, error.to_string())),
+        Err(error) => Err(CallError::Explained(Refusal::BadJob, error.to_string())),
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn as_hash(value: &HostValue) -> Option<B256> {
     }
 }
 
-/// What a call is told about itself.
+/// What a call may know of itself.
 pub(super) fn context(context: &Context) -> HostValue {
     dict([
         ("tx_hash", bytes(context.cause.as_slice())),

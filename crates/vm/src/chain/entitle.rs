@@ -4,7 +4,7 @@ use remuda_protocol::actors::host::Host;
 use remuda_protocol::entitlements::constraints::{Constraints, RateLimit};
 use remuda_protocol::primitives::{Address, Height};
 
-use super::calls::{Answer, Trouble, form, none, value};
+use super::calls::{Answer, CallError, form, none, value};
 use super::convert::{as_address, as_amount, as_hash, as_u64, bytes};
 use crate::HostValue as V;
 
@@ -35,7 +35,7 @@ pub(super) fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V]) -> Answer 
     }
 }
 
-fn somebody(name: &str, who: &V) -> Result<Option<Address>, Trouble> {
+fn somebody(name: &str, who: &V) -> Result<Option<Address>, CallError> {
     match who {
         V::None => Ok(None),
         who => as_address(who).map(Some).ok_or_else(|| form(name)),

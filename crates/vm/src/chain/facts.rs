@@ -12,10 +12,10 @@ pub struct Facts {
     pub methods: Vec<String>,
     /// Handlers that the jobs of other submitters may name as callback.
     pub open_handlers: Vec<String>,
-    /// The class with `@actor` whose methods anybody can call: permission tags do not exist here, so
+    /// The class with `@actor` whose methods any account can call: permission tags do not exist here, so
     /// every such class. Current versions of `cowboy-actor-sdk` refuse strangers where it has none.
     pub open_class: Option<String>,
-    /// Lines that print, which nobody reads on a chain.
+    /// Lines that print; a chain discards the output.
     pub prints: Vec<u32>,
 }
 

@@ -1,6 +1,6 @@
 //! The machine of a chain: runs actors' code for `remuda-protocol`, which knows the rules.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! A call makes a machine, runs the module's body and the method, and throws the machine away; what a
 //! call leaves is what it asked of its host. The price of all of it is counted in the machine's cycles,
@@ -9,14 +9,14 @@
 mod bid;
 mod calls;
 pub(crate) mod convert;
-mod ear;
 mod entitle;
 mod errors;
 mod facts;
+mod print_sink;
 mod programs;
 
-pub(crate) use ear::Ear;
 pub use facts::{Facts, facts};
+pub(crate) use print_sink::PrintSink;
 
 use std::sync::Arc;
 
@@ -46,26 +46,26 @@ const FROZEN_BYTE_CYCLES: u64 = 4;
 #[derive(Debug)]
 pub struct Machine {
     programs: Programs,
-    /// Who hears what actors print.
-    ear: Option<Ear>,
+    /// Collects what actors print.
+    print_sink: Option<PrintSink>,
 }
 
 /// The machine of this process; all chains of a process may share it.
 pub fn machine() -> &'static Machine {
-    static MACHINE: Machine = Machine { programs: Programs::new(), ear: None };
+    static MACHINE: Machine = Machine { programs: Programs::new(), print_sink: None };
     &MACHINE
 }
 
 impl Machine {
-    /// A machine that keeps compiled programs of so many bytes of source. That changes how long calls
+    /// A machine that keeps compiled programs of this many bytes of source. That changes how long calls
     /// take and nothing else.
     pub const fn with_room(bytes: usize) -> Self {
-        Self { programs: Programs::with_room(bytes), ear: None }
+        Self { programs: Programs::with_room(bytes), print_sink: None }
     }
 
-    /// A machine whose actors are heard when they print. That changes nothing else.
-    pub(crate) const fn heard_by(ear: Ear) -> Self {
-        Self { programs: Programs::new(), ear: Some(ear) }
+    /// A machine that collects what actors print. That changes nothing else.
+    pub(crate) const fn printing_to(sink: PrintSink) -> Self {
+        Self { programs: Programs::new(), print_sink: Some(sink) }
     }
 
     fn program(&self, host: &Host<'_, '_>) -> Result<Arc<Program>, Refusal> {
@@ -83,10 +83,10 @@ impl Machine {
         let ended = loop {
             match result {
                 Ok(value) => break Ok(Ended::Returned(value)),
-                Err(Ending::Suspended(tokens)) => match written_down(vm, world, &tokens) {
+                Err(Ending::Suspended(tokens)) => match freeze_call(vm, world, &tokens) {
                     Ok(frames) => break Ok(Ended::Waits { tokens, frames }),
-                    // The program is told at its await. It has paid for the attempt, or it could await
-                    // the same again and again.
+                    // The await raises. The attempt is charged, or the program could repeat it
+                    // for free.
                     Err((refusal, written)) => {
                         if vm.charge(written as u64 * FROZEN_BYTE_CYCLES).is_err() {
                             break Err(self.refusal(world, Ending::Stopped(Fatal::Cycles)));
@@ -126,7 +126,7 @@ impl Machine {
 
 /// The frames of a call that is about to wait, if it may; otherwise why not, and how many bytes were
 /// written in vain.
-fn written_down(
+fn freeze_call(
     vm: &Vm,
     world: &mut Asked<'_, '_, '_>,
     tokens: &[u64],
@@ -155,7 +155,7 @@ fn of_another(call: &Call<'_>, actor: Address) -> bool {
 }
 
 /// The method that is meant, and its payload.
-fn spelled<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
+fn method_and_payload<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
     match call.argument {
         Argument::Payload(payload) => (call.method.into(), payload.to_vec()),
         Argument::Job(end) => (call.method.into(), convert::payload(&convert::job_end(end))),
@@ -174,9 +174,9 @@ impl Actors for Machine {
 
     fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
         let program = self.program(host)?;
-        let (method, payload) = spelled(call);
+        let (method, payload) = method_and_payload(call);
         let mut vm = Vm::new(limits(host));
-        vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
+        vm.echo = self.print_sink.as_ref().map(|sink| sink.printer(host.actor()));
         let mut world = Asked::new(host);
         let mut result = vm.run_module_in(&mut world, &program).map(|()| Vec::new());
         if result.is_ok() && of_another(call, world.host.actor()) && !vm.opens(&method) {
@@ -209,7 +209,7 @@ impl Actors for Machine {
                 return Err(Refusal::FramesUnreadable);
             }
         };
-        vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
+        vm.echo = self.print_sink.as_ref().map(|sink| sink.printer(host.actor()));
         let mut world = Asked::new(host);
         let result = vm.resume_method_in(&mut world, token, errors::answer(answer));
         self.finish(&mut vm, &mut world, result)

@@ -1,5 +1,8 @@
 //! Compiled programs, by the hash of their source: a call does not compile again. What is kept decides
 //! about nothing but time.
+//!
+//! Local: a change here needs no agreement among validators. The tests compare machines with and
+//! without room.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +38,7 @@ impl Programs {
         Self::with_room(BYTES_KEPT)
     }
 
-    /// Keeps so many bytes of programs.
+    /// Keeps this many bytes of programs.
     pub(super) const fn with_room(room: usize) -> Self {
         Self { room, kept: Mutex::new(None) }
     }
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_longest_goes_first_and_comes_back_when_it_is() {
+    fn program_cache_is_lru_and_reloads() {
         let size = compile(&source(0), FILE).unwrap().size();
         let programs = Programs::with_room(3 * size);
         for number in 0..3 {
@@ -131,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_room_still_finds_what_it_is_asked_for() {
+    fn program_cache_without_room_still_answers() {
         let programs = Programs::with_room(0);
         let hash = keccak256(source(7));
         for _ in 0..2 {

@@ -11,11 +11,11 @@ use crate::code::Op;
 
 /// Bits that the compiler's results have at most.
 const FOLDED_BITS_MAX: u64 = 128;
-/// Digits of a number of so many bits.
+/// Decimal digits of a number of `FOLDED_BITS_MAX` bits, at least.
 const DIGITS_MAX: usize = 40;
 /// Fewer elements are added one by one.
 const COPIED_MIN: usize = 3;
-/// Bytes of what a constant is told apart by.
+/// Size of a constant's key.
 const KEY_BYTES_MAX: usize = 1_024;
 /// How much longer than a display the one may be that stands for it.
 const LONGER_MAX: usize = 4;

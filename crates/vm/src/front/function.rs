@@ -9,7 +9,6 @@ use super::scope::ScopeKind;
 use crate::code::{Const, Kind, Op};
 use crate::limits::QUALNAME_BYTES_MAX;
 
-/// Operands of `MakeFunction`.
 const DEFAULTS: u16 = 1;
 const KEYWORD_DEFAULTS: u16 = 2;
 const CLOSURE: u16 = 4;

@@ -1,6 +1,6 @@
 //! From source text to bytecode: bounds, grammar, names, instructions.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -111,11 +111,6 @@ impl Program {
 /// stack is always the same, so that no thread refuses, or dies of, what another one compiles.
 pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
     compile_as(source, file, false)
-}
-
-/// Whether a module is for plain scripts alone.
-pub(crate) fn for_scripts(module: &str) -> bool {
-    modules::SCRIPTS.contains(&module)
 }
 
 /// Compiles a plain script, which may import what means nothing to an actor.

@@ -60,10 +60,6 @@ const MODULES: &[&str] = &[
     "typing",
 ];
 
-/// Modules for plain scripts alone. A loop of tasks inside of one call would know nothing of the chain's
-/// answers, for which an actor waits over blocks.
-pub(super) const SCRIPTS: &[&str] = &["asyncio"];
-
 /// Why a module that people expect is not there.
 pub(super) fn advice_for(module: &str) -> &'static str {
     match module.split('.').next().unwrap_or("") {

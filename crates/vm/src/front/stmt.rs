@@ -159,8 +159,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn check_module(&self, node: &impl ruff_text_size::Ranged, name: &str) -> Done {
-        // Where the program says what to do without it, it is told when it gets there.
-        let known = modules::exists(name) || self.script && modules::SCRIPTS.contains(&name);
+        // A program that handles ImportError gets it at run time.
+        let known = modules::exists(name) || self.script && crate::script::prelude::has(name);
         if known || self.file.starts_with('<') || self.optional_imports > 0 {
             return Ok(());
         }
@@ -216,7 +216,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// `from module import *`, where it is known what that brings.
+    /// `from module import *`, for modules whose names are known.
     fn import_all(&mut self, node: &'a ast::StmtImportFrom, module: &str) -> Done {
         let scope = self.unit().scope;
         if self.scopes.list[scope].kind != ScopeKind::Module {

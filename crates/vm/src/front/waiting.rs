@@ -124,7 +124,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The end of an asynchronous iterator: what follows this code goes on without the iterator; any
-    /// other exception goes on its way.
+    /// other exception propagates.
     pub(super) fn end_awaited(&mut self, ended: Label, depth: usize) {
         let other = self.label();
         let after = self.label();

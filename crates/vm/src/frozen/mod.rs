@@ -1,7 +1,7 @@
-//! Calls that wait, written down: the bytes that a suspended handler is while the host works on its
-//! answer, and the machine that goes on from them, in another process, after any number of restarts.
+//! Serialisation of suspended calls: a handler is bytes while the host works on its answer, and any machine
+//! can resume it from them, in another process, after any number of restarts.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! # What is written
 //! A suspended call is a coroutine in the heap; the coroutines that it waits for hang on it. Written is
@@ -28,8 +28,7 @@
 //! the calls that wait end first, or end them.
 //!
 //! # The same cycles
-//! Whether a call goes on in the machine that it began in or in one that read its bytes, it takes the
-//! same cycles: when a call is put aside, the machine collects garbage and brings its tables into the
+//! A call takes the same cycles whether it resumes in its first machine or in one that read its bytes: when a call is put aside, the machine collects garbage and brings its tables into the
 //! form that reading gives them. That holds for machines with one call, which is how a chain runs them;
 //! a second call that waits in the same machine is seen by the collector. What was printed, and the
 //! room left for printing, stay behind.
@@ -110,7 +109,7 @@ impl fmt::Display for ThawError {
 
 impl std::error::Error for ThawError {}
 
-/// How values are told apart.
+/// Tags of values.
 mod tag {
     pub(super) const UNBOUND: u8 = 0;
     pub(super) const NONE: u8 = 1;
@@ -127,7 +126,7 @@ mod tag {
     pub(super) const OBJECT: u8 = 10;
 }
 
-/// How objects are told apart.
+/// Tags of objects.
 mod kind {
     pub(super) const STR: u8 = 0;
     pub(super) const INTERNED: u8 = 1;

@@ -6,7 +6,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Room for so many places, none of them in it.
+    /// Room for this many places, none of them in it.
     pub(super) fn with_room(places: usize) -> Self {
         Self { words: vec![0; places.div_ceil(64)] }
     }

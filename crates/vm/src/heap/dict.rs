@@ -22,7 +22,7 @@ pub(crate) struct Dict {
 }
 
 const EMPTY: u32 = u32::MAX;
-/// A removed entry's place in the index: a search goes on over it.
+/// Tombstone in the index: probing continues past it.
 const GONE: u32 = u32::MAX - 1;
 /// Small tables are searched without an index.
 const UNINDEXED_MAX: usize = 8;
@@ -232,8 +232,8 @@ impl Dict {
         steps
     }
 
-    /// Makes the index a function of the entries alone; no entry moves, as somebody may be walking over it. Returns how many steps that took beyond those of keys that are
-    /// spread well.
+    /// Makes the index a function of the entries alone. No entry moves, as an iterator may be at one. Returns
+    /// the steps beyond those of keys that are spread well.
     pub(crate) fn normalise(&mut self) -> usize {
         self.index.clear();
         self.used = 0;
@@ -300,18 +300,16 @@ impl Dict {
         if self.entries.len() > 2 * self.live + 16 {
             steps += self.compact();
         } else if self.index.len() > 16 * (self.entries.len() + 4) {
-            // Entries that went from the end left an index behind that nobody accounts for.
+            // Entries removed from the end left an index that is not accounted for.
             steps += self.normalise();
         }
         (value, steps)
     }
 
-    /// The last entry's place.
     pub(crate) fn last(&self) -> Option<usize> {
         self.entries.iter().rposition(|entry| !entry.key.is_unbound())
     }
 
-    /// The first entry's place.
     pub(crate) fn first(&self) -> Option<usize> {
         self.entries.iter().position(|entry| !entry.key.is_unbound())
     }
@@ -323,7 +321,7 @@ impl Dict {
         self.live = 0;
     }
 
-    /// Gives back room that the entries do not explain, but for so many of them.
+    /// Shrinks capacity beyond the entries and `spare` more.
     pub(super) fn trim(&mut self, spare: usize) {
         super::room::trim(&mut self.entries, spare);
         super::room::trim(&mut self.index, spare);

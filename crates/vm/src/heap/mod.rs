@@ -1,7 +1,7 @@
 //! The arena of objects: accounted to the byte, capped, and collected at moments that depend on
 //! nothing but what the program did.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 mod bits;
 pub(crate) mod dict;
@@ -229,7 +229,7 @@ impl Heap {
         self.serial
     }
 
-    /// Whether so many bytes more would still fit; to be asked before they are made.
+    /// Whether this many bytes more would still fit; to be asked before they are made.
     pub(crate) fn check(&self, more: usize) -> Result<(), Fatal> {
         if self.bytes.saturating_add(more) > self.limit { Err(Fatal::Memory) } else { Ok(()) }
     }

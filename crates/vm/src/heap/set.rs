@@ -17,16 +17,16 @@ pub(crate) struct Item {
 pub(crate) struct Set {
     /// Power of two long, or empty; EMPTY, GONE, or the place of an item.
     slots: Vec<u32>,
-    /// In no order that anybody sees.
+    /// In an order that programs never see.
     items: Vec<Item>,
     /// Slots that are not empty.
     fill: usize,
-    /// The slot at which `pop` goes on.
+    /// The slot at which `pop` continues.
     finger: u32,
 }
 
 const EMPTY: u32 = u32::MAX;
-/// A removed item's slot: a search goes on over it, and the last such one on its way is taken again.
+/// Tombstone. Probing continues past it; an insert reuses the last one probed.
 const GONE: u32 = u32::MAX - 1;
 const LEAST_ROOM: usize = 8;
 /// More room than a set in the heap can have grown to.
@@ -119,7 +119,7 @@ impl Set {
         self.items.capacity() * size_of::<Item>() + self.slots.capacity() * 4
     }
 
-    /// Gives back room that the items do not explain, but for so many of them.
+    /// Shrinks capacity beyond the items and `spare` more.
     pub(super) fn trim(&mut self, spare: usize) {
         super::room::trim(&mut self.items, spare);
     }
@@ -315,7 +315,7 @@ impl Set {
         (0..self.items.len()).filter_map(|place| self.slot_of(place)).map(|(_, steps)| steps).sum()
     }
 
-    /// Where `pop` goes on, for those that write it down.
+    /// Where `pop` continues; frozen with the set.
     pub(crate) fn finger(&self) -> u32 {
         self.finger
     }

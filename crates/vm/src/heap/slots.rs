@@ -72,7 +72,7 @@ impl Slots {
 
     #[inline]
     fn get_shared(&self, place: usize) -> &Slot {
-        // Constants are of kinds that nobody changes: a copy would be the same.
+        // Constants are immutable: a copy would be the same.
         match place.checked_sub(self.image_len) {
             Some(constant) => &self.program[constant],
             None => self.copy(place).unwrap_or(&self.image[place]),

@@ -1,7 +1,7 @@
 //! What is written in Python: the slow ways of operations that need a program's own methods, and the
 //! modules that are no faster in Rust. Compiled once; charged like any code.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 /// Module names and sources, in the order in which they are loaded.
 pub(crate) const MODULES: &[(&str, &str)] = &[
@@ -55,9 +55,6 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("statistics", include_str!("statistics.py")),
     ("types", include_str!("types.py")),
     ("io", include_str!("io.py")),
-    ("asyncio", include_str!("asyncio.py")),
-    ("asyncio", include_str!("asyncio_sync.py")),
-    ("asyncio", include_str!("asyncio_waiting.py")),
     ("cowboy", include_str!("cowboy.py")),
     ("cowboy.verify", include_str!("cowboy_verify.py")),
     ("cowboy.runner", include_str!("cowboy_runner.py")),

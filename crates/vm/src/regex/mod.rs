@@ -3,7 +3,7 @@
 //! what Python's matcher would find first; what it costs is at most text times program, charged step by
 //! step before each is made.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! Looking ahead and behind is answered for every place before the search (`look`).
 //!
@@ -34,7 +34,6 @@ pub(crate) mod flag {
     pub(crate) const ASCII: u32 = 256;
 }
 
-/// Bytes of a pattern.
 const PATTERN_BYTES_MAX: usize = 8 * 1024;
 /// Instructions of a program; counted repetitions are copies.
 const INSTRUCTIONS_MAX: usize = 8 * 1024;

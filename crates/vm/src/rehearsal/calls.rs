@@ -11,7 +11,7 @@ use remuda_protocol::registry::runner::Offer;
 use remuda_protocol::state::read;
 use remuda_protocol::transaction::Instruction;
 
-use super::fault::{Fault, Told};
+use super::fault::{Fault, FaultText};
 use super::jobs::Results;
 use super::stage::{Source, Stage, refused};
 use super::{Bounds, Load};
@@ -30,7 +30,7 @@ pub(super) struct Player<'l> {
     pub(super) load: Load<'l>,
     pub(super) bounds: Bounds,
     /// The last failure that the test was told of.
-    pub(super) last: Option<Told>,
+    pub(super) last: Option<FaultText>,
 }
 
 type Answer = Result<V, HostError>;
@@ -51,7 +51,7 @@ impl World for Player<'_> {
     }
 }
 
-/// An address, or nobody in particular.
+/// An address, or all of them for None.
 fn one_or_all(value: &V) -> Option<Option<Address>> {
     match value {
         V::None => Some(None),
@@ -105,7 +105,7 @@ impl Player<'_> {
                 let receipt = self.stage.run(sender, transfer, None)?;
                 match Fault::of_receipt(&receipt, to, "transfer") {
                     None => Ok(V::None),
-                    Some(fault) => Err(refused(fault.told(&self.stage.sources).text())),
+                    Some(fault) => Err(refused(fault.text(&self.stage.sources).text())),
                 }
             }
             ("test_state", [actor, V::Bytes(key)]) => {
@@ -134,7 +134,7 @@ impl Player<'_> {
                 let of = one_or_all(of).ok_or_else(wrong)?;
                 let faults = self.stage.faults.iter();
                 let wanted = faults.filter(|fault| of.is_none_or(|of| of == fault.actor));
-                let told = wanted.map(|fault| fault.told(&self.stage.sources).value());
+                let told = wanted.map(|fault| fault.text(&self.stage.sources).value());
                 Ok(V::List(told.collect()))
             }
             ("test_balance", [who]) => {
@@ -192,14 +192,14 @@ impl Player<'_> {
         let not_found = |why| HostError::new(HostErrorKind::NotFound, why);
         let code = (self.load)(file).map_err(not_found)?;
         if let Err(error) = crate::compile(&code, file) {
-            return Ok(self.tell(Told::syntax(&error, &code)));
+            return Ok(self.tell(FaultText::syntax(&error, &code)));
         }
         let actor = actor_address(sender, salt, &code);
         let source = Source { file: file.to_owned(), text: code.clone() };
         self.stage.sources.insert(actor, source);
         let receipt = self.stage.run(sender, deploy(code), cycles)?;
         match Fault::of_receipt(&receipt, actor, "init") {
-            Some(fault) => Ok(self.tell(fault.told(&self.stage.sources))),
+            Some(fault) => Ok(self.tell(fault.text(&self.stage.sources))),
             None => Ok(dict([("actor", bytes(actor.as_slice()))])),
         }
     }
@@ -215,7 +215,7 @@ impl Player<'_> {
         let method = method.clone();
         let receipt = self.stage.run(sender, call, cycles)?;
         if let Some(fault) = Fault::of_receipt(&receipt, actor, &method) {
-            return Ok(self.tell(fault.told(&self.stage.sources)));
+            return Ok(self.tell(fault.text(&self.stage.sources)));
         }
         let returned = receipt.events.iter().find_map(|event| match event {
             Event::ActorReturned { value, .. } => Some(bytes(value)),
@@ -226,14 +226,14 @@ impl Player<'_> {
 
     /// What actors printed since the test asked last: pairs of a file and its text.
     fn printed(&self) -> V {
-        let pair = |(actor, said): (Address, String)| {
+        let pair = |(actor, printed): (Address, String)| {
             let file = self.stage.sources.get(&actor).map(|source| source.file.clone());
-            V::List(vec![V::Str(file.unwrap_or_else(|| actor.to_string())), V::Str(said)])
+            V::List(vec![V::Str(file.unwrap_or_else(|| actor.to_string())), V::Str(printed)])
         };
-        V::List(self.stage.ear.take().into_iter().map(pair).collect())
+        V::List(self.stage.prints.take().into_iter().map(pair).collect())
     }
 
-    fn tell(&mut self, told: Told) -> V {
+    fn tell(&mut self, told: FaultText) -> V {
         let value = told.value();
         self.last = Some(told);
         value

@@ -20,7 +20,7 @@ pub(super) struct Fault {
     error: String,
 }
 
-pub(super) struct Told {
+pub(super) struct FaultText {
     kind: String,
     message: String,
     method: String,
@@ -70,7 +70,7 @@ impl Fault {
             })
     }
 
-    pub(super) fn told(&self, sources: &BTreeMap<Address, Source>) -> Told {
+    pub(super) fn text(&self, sources: &BTreeMap<Address, Source>) -> FaultText {
         let source = sources.get(&self.actor);
         let (kind, message, at) = match Refusal::from_code(self.code) {
             Some(Refusal::ExceptionRaised) | None => exception(&self.error),
@@ -79,7 +79,7 @@ impl Fault {
         let place = source.zip(at).map(|(source, (line, function))| {
             Place::of(&source.file, &source.text, line, function)
         });
-        Told {
+        FaultText {
             kind,
             message,
             method: self.method.clone(),
@@ -94,16 +94,16 @@ impl Fault {
 /// Kind, message, and the place at the end: `ValueError: no (line 3, in add)`.
 fn exception(error: &str) -> (String, String, Option<(u32, String)>) {
     let placed = error.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (line "));
-    let placed = placed.and_then(|(said, place)| {
+    let placed = placed.and_then(|(fault, place)| {
         let (line, function) = place.split_once(", in ")?;
-        Some((said, (line.parse().ok()?, function.to_owned())))
+        Some((fault, (line.parse().ok()?, function.to_owned())))
     });
-    let (said, place) = placed.map_or((error, None), |(said, place)| (said, Some(place)));
-    let (kind, message) = said.split_once(": ").unwrap_or((said, ""));
+    let (fault, place) = placed.map_or((error, None), |(fault, place)| (fault, Some(place)));
+    let (kind, message) = fault.split_once(": ").unwrap_or((fault, ""));
     (kind.to_owned(), message.to_owned(), place)
 }
 
-impl Told {
+impl FaultText {
     /// A source that does not compile.
     pub(super) fn syntax(error: &CompileError, source: &str) -> Self {
         let line = u32::try_from(error.line).unwrap_or(u32::MAX);

@@ -1,6 +1,6 @@
-//! Jobs, done by the test: runners deliver what it says.
+//! Jobs: runners deliver what the test says.
 
-use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, Job, SeatState, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::key::JobSpecKey;
@@ -41,7 +41,7 @@ fn named(status: &Status) -> &'static str {
 
 /// Seats from which something is still expected.
 fn silent(job: &Job) -> Vec<Address> {
-    let waits = job.seats.iter().filter(|seat| matches!(seat.progress, Progress::Waiting));
+    let waits = job.seats.iter().filter(|seat| matches!(seat.progress, SeatState::Waiting));
     waits.map(|seat| seat.runner).collect()
 }
 
@@ -85,7 +85,7 @@ impl Stage {
         }
     }
 
-    /// Runners deliver. Goes on until the job has ended and whoever waits for it has been told, or
+    /// Runners deliver. Makes blocks until the job has ended and its callback has run, or
     /// until it waits for runners that were drawn instead of silent ones.
     pub(super) fn answer(
         &mut self,

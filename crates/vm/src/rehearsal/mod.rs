@@ -11,7 +11,7 @@
 //! - `stage`: the chain, its people, and what happened on it
 //! - `jobs`, `spec`: work that the test does
 //! - `calls`: what `chain` can ask for; `fault`: how calls on the chain failed
-//! - `report`: what is told of a test
+//! - `report`: the outcome of a test
 
 mod calls;
 mod fault;
@@ -64,7 +64,7 @@ pub fn run(
     run_within(source, file, load, only, Bounds::default())
 }
 
-/// The same with bounds of one's own.
+/// [`run`] with other bounds.
 pub fn run_within(
     source: &str,
     file: &str,
@@ -140,7 +140,7 @@ impl<'s> Script<'s> {
             passed: error.is_none(),
             error,
             printed: vm.output().to_owned(),
-            unseen: faults.map(|fault| fault.told(&player.stage.sources).text()).collect(),
+            unseen: faults.map(|fault| fault.text(&player.stage.sources).text()).collect(),
             cycles: player.stage.cycles,
             blocks: player.stage.blocks,
         }

@@ -1,4 +1,4 @@
-//! What is told of a test.
+//! The outcome of a test.
 
 use std::fmt;
 
@@ -60,7 +60,6 @@ pub struct Outcome {
     pub unseen: Vec<String>,
     /// The chain's cycles that its actors used.
     pub cycles: u64,
-    /// Blocks that it took.
     pub blocks: u64,
 }
 

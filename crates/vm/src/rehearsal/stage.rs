@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use remuda_protocol::block::SeedSignature;
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::entitlements::scope::Action;
 use remuda_protocol::event::{Cause, Event, Receipt};
@@ -16,14 +16,14 @@ use remuda_protocol::registry::runner::Offer;
 use remuda_protocol::transaction::Instruction;
 
 use super::fault::Fault;
-use crate::chain::{Ear, Machine};
+use crate::chain::{Machine, PrintSink};
 use crate::{HostError, HostErrorKind};
 
-/// Runners of a test's chain. A job for three that nobody delivers uses up twelve.
+/// Runners of a test's chain. A job for three without deliveries uses up twelve.
 const RUNNERS: usize = 32;
 /// What each has at stake: enough for jobs of any sensible price.
 const STAKE: Amount = Amount::cby(1_000_000);
-/// What somebody has when a test first mentions them.
+/// Balance of an account when a test first names it.
 const MONEY: Amount = Amount::cby(1_000_000);
 /// What everybody's money comes from.
 const BANK: Amount = Amount::cby(1_000_000_000_000);
@@ -46,7 +46,7 @@ pub(super) struct Source {
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) chain: LocalChain,
-    pub(super) ear: Ear,
+    pub(super) prints: PrintSink,
     pub(super) runners: Vec<SecretKey>,
     pub(super) offer: Offer,
     pub(super) sources: BTreeMap<Address, Source>,
@@ -57,7 +57,6 @@ pub(super) struct Stage {
     pub(super) jobs: Vec<JobId>,
     /// Results that runners are bound to.
     pub(super) bound: BTreeMap<(JobId, Address), Vec<u8>>,
-    /// Blocks so far.
     pub(super) blocks: u64,
     /// The chain's cycles that actors used so far.
     pub(super) cycles: u64,
@@ -79,7 +78,7 @@ pub(super) fn refused(message: impl Into<String>) -> HostError {
     HostError::new(HostErrorKind::Refused, message)
 }
 
-/// As on a development network, but that nobody has to be present or send heartbeats.
+/// As on a development network, but runners need no presence or heartbeats.
 fn params() -> ChainParams {
     let mut params = ChainParams::development();
     params.presence_policy = 0;
@@ -103,9 +102,9 @@ impl Stage {
         let balances = stakes.chain(rich).map(|(who, amount)| (who, Amount(amount)));
         let mut chain = LocalChain::start(params(), balances, dns().into_iter().collect())
             .map_err(|error| format!("the test's chain does not start: {error}"))?;
-        let ear = Ear::default();
+        let prints = PrintSink::default();
         // Chains keep their machine for as long as the process lives; it runs few files of tests.
-        chain.actors = Box::leak(Box::new(Machine::heard_by(ear.clone())));
+        chain.actors = Box::leak(Box::new(Machine::printing_to(prints.clone())));
         let kinds = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
         let offer = Offer {
             models: vec![MODEL.to_owned()],
@@ -117,7 +116,7 @@ impl Stage {
         let tester = account_key(TESTER);
         let mut stage = Self {
             chain,
-            ear,
+            prints,
             runners,
             offer: offer.clone(),
             sources: BTreeMap::new(),
@@ -149,7 +148,7 @@ impl Stage {
         Self { seed: name.to_owned(), ..self.clone() }
     }
 
-    /// Makes a block. What `own` leads to is for whoever sent it.
+    /// Makes a block. The cycles of the transaction `own` are counted.
     pub(super) fn step(&mut self, own: Option<TxHash>) -> Result<(), HostError> {
         self.room = self.room.checked_sub(1).ok_or_else(|| {
             let message = "this call would take more blocks than a test's call may; let time pass in \
@@ -225,7 +224,7 @@ impl Stage {
             let Some(record) = self.chain.job(job) else { continue };
             let seat = record.seats.iter().rev().find(|seat| seat.runner == runner);
             let committed =
-                seat.is_some_and(|seat| matches!(seat.progress, Progress::Committed { .. }));
+                seat.is_some_and(|seat| matches!(seat.progress, SeatState::Committed { .. }));
             match record.status {
                 // Not yet.
                 Status::Pending { .. } | Status::Assigned => continue,
@@ -277,7 +276,7 @@ impl Stage {
         }
     }
 
-    /// Somebody of this name, who has money. The first mention takes a block.
+    /// The funded account of this name. The first mention takes a block.
     pub(super) fn account(&mut self, name: &str) -> Result<Address, HostError> {
         let key = account_key(name);
         let to = key.address();

@@ -38,14 +38,14 @@ impl Vm {
         self.hosted(|vm, world| vm.call_method_in(world, method, payload))
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn call_method_in(
         &mut self,
         world: &mut dyn World,
         method: &str,
         payload: &[u8],
     ) -> Result<Vec<u8>, Ending> {
-        // Whoever deploys says how it begins; nobody begins it again.
+        // The deployment alone calls `init`.
         if method == INIT {
             return Err(Ending::NoMethod(method.to_owned()));
         }
@@ -57,7 +57,7 @@ impl Vm {
         self.hosted(|vm, world| vm.deploy_in(world, payload))
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn deploy_in(&mut self, world: &mut dyn World, payload: &[u8]) -> Result<Vec<u8>, Ending> {
         match self.call_actor(world, INIT, payload) {
             Err(Ending::NoMethod(_)) => Ok(Vec::new()),
@@ -74,7 +74,7 @@ impl Vm {
         self.hosted(|vm, world| vm.resume_method_in(world, token, answer))
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn resume_method_in(
         &mut self,
         world: &mut dyn World,

@@ -1,6 +1,6 @@
-//! Who answers a program's calls while it runs.
+//! Answers to a program's host calls.
 //!
-//! The machine stops at every call of its host and is resumed with the answer, so whoever runs it may
+//! The machine stops at every call of its host and is resumed with the answer, so its owner may
 //! answer from what it borrows: a block that is being executed, say.
 
 use super::Vm;
@@ -18,7 +18,7 @@ use crate::host::{Host, HostError, HostErrorKind, HostReply, HostValue};
 pub struct Ask<'a> {
     pub name: &'a str,
     pub args: &'a [HostValue],
-    /// Cycles that are left; whoever answers takes the price from them before it acts.
+    /// Cycles that are left; the answerer charges them before it acts.
     pub cycles: &'a mut u64,
     /// Bytes of heap that the program uses.
     pub heap_bytes: usize,
@@ -37,7 +37,7 @@ pub trait World {
     fn ask(&mut self, ask: Ask<'_>) -> Result<HostReply, Unanswered>;
 }
 
-/// A host of one's own: its price first.
+/// Adapts a [`Host`]: charges its price, then calls it.
 struct Priced<'a>(&'a mut dyn Host);
 
 impl World for Priced<'_> {

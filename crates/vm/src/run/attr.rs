@@ -182,7 +182,6 @@ impl Vm {
         self.generic_attr(object, class, key)
     }
 
-    /// `object.__getattribute__`.
     pub(crate) fn generic_attr(&mut self, object: Value, class: Handle, key: Handle) -> Outcome {
         let in_class = self.class_attr(class, key);
         if let Some(found) = in_class
@@ -210,7 +209,7 @@ impl Vm {
         if let Some(hook) = self.class_attr(class, name::GETATTR) {
             return Err(tail(hook, vec![object, key.into()]));
         }
-        // A module may have names that are worked out when somebody asks.
+        // A module may compute names on access (`__getattr__`).
         if let Some(Obj::Module { dict, .. }) = self.obj(object)
             && let Some(hook) = self.dict_get_name(*dict, name::GETATTR)
         {

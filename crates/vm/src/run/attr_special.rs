@@ -205,7 +205,7 @@ impl Vm {
         Some(if known { args[place] } else { Value::None })
     }
 
-    /// One of the five parts that somebody made such an error of; those of the machine are a text alone.
+    /// One of the five arguments of such an error; those that the machine raises have a text alone.
     fn unicode_part(&self, object: Value, key: Handle) -> Option<Value> {
         let parts = ["encoding", "object", "start", "end", "reason"];
         let place = parts.iter().position(|part| self.text(key.into()) == Some(*part))?;

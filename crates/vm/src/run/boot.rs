@@ -1,5 +1,6 @@
 //! The image that every machine starts from: names, types, natives, the prelude, the modules. Built
-//! once for a process; machines share it and copy what they change.
+//! once for a process; machines share it and copy what they change. Plain scripts have an image of their
+//! own with more modules.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -29,26 +30,46 @@ const NO_LOOKUP: Lookup = Lookup {
 };
 const LOOKUPS: usize = 1024;
 
-/// Sources of the prelude and of the modules written in Python.
-const SOURCES: &[(&str, &str)] = crate::prelude::MODULES;
+/// Name and source of the prelude or of a module written in Python.
+type Module = (&'static str, &'static str);
 
 /// Locked only while it is copied: a machine can be sent between threads, not shared.
-static IMAGE: LazyLock<Mutex<Result<Vm, String>>> = LazyLock::new(|| Mutex::new(build()));
+struct Image(LazyLock<Mutex<Result<Vm, String>>>);
+
+static ACTORS: Image = Image(LazyLock::new(|| Mutex::new(build(crate::prelude::MODULES))));
+static SCRIPTS: Image = Image(LazyLock::new(|| {
+    Mutex::new(build(&[crate::prelude::MODULES, crate::script::prelude::MODULES].concat()))
+}));
+
+impl Image {
+    fn machine(&self, limits: Limits) -> Vm {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Ok(image) => image.fork(limits),
+            // Tests build the image; an installed program cannot come here.
+            Err(_) => Vm::bare(),
+        }
+    }
+
+    fn error(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().err().cloned()
+    }
+}
 
 impl Vm {
     /// A machine with these limits and nothing loaded.
     pub fn new(limits: Limits) -> Self {
-        match &*IMAGE.lock().unwrap_or_else(PoisonError::into_inner) {
-            Ok(image) => image.fork(limits),
-            // Tests build the image; an installed program cannot come here.
-            Err(_) => Self::bare(),
-        }
+        ACTORS.machine(limits)
     }
 
-    /// Why the image could not be built; for tests.
+    /// A machine for a plain script, which has more modules and may have more frames.
+    pub(crate) fn for_script(limits: Limits) -> Self {
+        Self { frame_depth_max: crate::limits::SCRIPT_FRAME_DEPTH_MAX, ..SCRIPTS.machine(limits) }
+    }
+
+    /// Why an image could not be built; for tests.
     #[doc(hidden)]
     pub fn image_error() -> Option<String> {
-        IMAGE.lock().unwrap_or_else(PoisonError::into_inner).as_ref().err().cloned()
+        ACTORS.error().or_else(|| SCRIPTS.error())
     }
 
     fn bare() -> Self {
@@ -94,28 +115,14 @@ impl Vm {
             codes: Arc::clone(&self.codes),
             pinned_codes: self.codes.len(),
             image_hash: self.image_hash,
-            program: None,
             cycles: Cell::new(limits.cycles),
             limits,
-            output: String::new(),
-            errors: String::new(),
-            echo: None,
             interned: self.interned.clone(),
             builtins: self.builtins,
             prelude: self.prelude,
             modules: Arc::clone(&self.modules),
-            lookups: vec![NO_LOOKUP; LOOKUPS],
             class_version: self.class_version,
-            host: None,
-            main: None,
-            waiting: BTreeMap::new(),
-            host_room: 0,
-            frame_depth: crate::limits::FRAME_DEPTH_MAX,
-            frame_depth_max: crate::limits::FRAME_DEPTH_MAX,
-            kept: Value::Unbound,
-            profiler: None,
-            entering: None,
-            asking: None,
+            ..Self::bare()
         }
     }
 
@@ -144,7 +151,7 @@ impl Vm {
     }
 }
 
-fn build() -> Result<Vm, String> {
+fn build(modules: &[Module]) -> Result<Vm, String> {
     let mut vm = Vm::bare();
     fn failed(what: &str) -> impl Fn(Fault) -> String {
         move |fault| format!("{what}: {fault:?}")
@@ -155,8 +162,8 @@ fn build() -> Result<Vm, String> {
     }
     types(&mut vm).map_err(failed("types"))?;
     natives(&mut vm).map_err(failed("natives"))?;
-    let mut hasher = image_hasher();
-    for (index, (module, source)) in SOURCES.iter().enumerate() {
+    let mut hasher = image_hasher(modules);
+    for (index, (module, source)) in modules.iter().enumerate() {
         let file = format!("<{module}>");
         let program = crate::front::compile(source, &file).map_err(|error| error.to_string())?;
         hasher.update(program.hash);
@@ -177,7 +184,7 @@ fn build() -> Result<Vm, String> {
             let value = vm.modules.get(*module).copied().unwrap_or(Value::None);
             vm.dict_set_name(outer, name, value).map_err(failed(module))?;
         }
-        let last = SOURCES.iter().rposition(|(other, _)| *other == "prelude");
+        let last = modules.iter().rposition(|(other, _)| *other == "prelude");
         if Some(index) == last {
             export(&mut vm).map_err(failed("export"))?;
         }
@@ -190,12 +197,12 @@ fn build() -> Result<Vm, String> {
 }
 
 /// Names, types and natives, by their places; the code of the modules follows.
-fn image_hasher() -> Sha256 {
+fn image_hasher(modules: &[Module]) -> Sha256 {
     let mut hasher = Sha256::new();
     hasher.update(b"remuda-vm-image-v2:");
     let types = TYPES.iter().flat_map(|(_, text, parent)| [*text, parent.name()]);
     let natives = NATIVES.iter().flat_map(|native| [native.owner, native.name, native.fallback]);
-    let modules = SOURCES.iter().map(|(module, _)| *module);
+    let modules = modules.iter().map(|(module, _)| *module);
     for text in NAMES.iter().copied().chain(types).chain(natives).chain(modules) {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text);

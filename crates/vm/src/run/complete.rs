@@ -9,7 +9,7 @@ use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 
 impl Vm {
-    /// Hands a result to whoever waits for it.
+    /// Passes a result to the instruction or frame that waits for it.
     pub(crate) fn complete(&mut self, after: After, value: Value) -> Result<Flow, Fault> {
         match after {
             After::Push | After::ForIter | After::Next(_) | After::Send | After::GetAttr(..) => {
@@ -132,7 +132,7 @@ impl Vm {
         Err(self.type_error(message))
     }
 
-    /// The end of an iterator, for whoever waits for its next value.
+    /// The end of an iterator, passed to the instruction that waits for its next value.
     pub(crate) fn complete_end(&mut self, after: After, value: Value) -> Result<Flow, Fault> {
         match after {
             After::ForIter | After::Send => {

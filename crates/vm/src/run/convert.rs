@@ -88,7 +88,7 @@ impl Vm {
         }
     }
 
-    /// The same as a value: a range can be longer than `len` can say.
+    /// The length as a value: a range can be longer than `len` can return.
     pub(crate) fn length_value(&mut self, value: Value) -> Outcome {
         match i64::try_from(self.length(value)?) {
             Ok(length) => Ok(Value::Int(length)),
@@ -171,8 +171,7 @@ impl Vm {
     pub(crate) fn import_step(&mut self, name: Value) -> Result<Flow, Fault> {
         let text = self.text(name).unwrap_or("");
         // Where a program says what to do without a module, the compiler lets any name pass.
-        let foreign = !self.is_script() && crate::front::for_scripts(text);
-        if let Some(module) = self.modules.get(text).filter(|_| !foreign) {
+        if let Some(module) = self.modules.get(text) {
             self.stack.push(*module);
             return Ok(Flow::Next);
         }

@@ -25,7 +25,7 @@ impl Vm {
         self.hosted(|vm, world| vm.call_handler_in(world, function, args))
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn call_handler_in(
         &mut self,
         world: &mut dyn World,
@@ -87,7 +87,7 @@ impl Vm {
         self.hosted(|vm, world| vm.resume_in(world, token, answer))
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn resume_in(
         &mut self,
         world: &mut dyn World,

@@ -29,7 +29,6 @@ pub enum Ending {
     Done,
     Raised(Raised),
     Stopped(Fatal),
-    /// It does not compile.
     Refused(CompileError),
     /// The actor has no method of this name that could be called from outside.
     NoMethod(String),
@@ -41,12 +40,11 @@ pub enum Ending {
 #[derive(Clone, Debug)]
 pub struct Output {
     pub stdout: String,
-    /// Cycles it took.
     pub cycles: u64,
     pub ending: Ending,
 }
 
-/// Runs a plain script with so many cycles.
+/// Runs a plain script with this many cycles.
 pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
     let program = match front::compile_script(source, file) {
         Ok(program) => program,
@@ -54,8 +52,7 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
             return Output { stdout: String::new(), cycles: 0, ending: Ending::Refused(error) };
         }
     };
-    let mut vm = Vm::new(limits);
-    vm.frame_depth_max = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
+    let mut vm = Vm::for_script(limits);
     let ending = match vm.run_module(&program) {
         Ok(()) => Ending::Done,
         // A script that leaves early has ended.
@@ -81,7 +78,7 @@ impl Vm {
         (self.heap.held(), self.heap.bytes())
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn run_module_in(
         &mut self,
         world: &mut dyn World,
@@ -127,7 +124,6 @@ impl Vm {
         self.heap.bytes()
     }
 
-    /// Cycles that are left.
     pub fn cycles_left(&self) -> u64 {
         self.cycles.get()
     }

@@ -26,7 +26,7 @@ pub(crate) enum Fault {
     Fatal(Fatal),
     /// A native that stands for a generator's next step: `Vm::entering` says which.
     Enter,
-    /// The host is asked: `Vm::asking` says what. The loop stops, and goes on with the answer.
+    /// The host is asked: `Vm::asking` says what. The loop stops, and continues with the answer.
     Ask,
 }
 

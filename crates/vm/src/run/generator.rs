@@ -12,7 +12,7 @@ use crate::heap::value::{Handle, Value};
 
 impl Vm {
     /// Whether a generator that is made now is the result of the instruction before a `for` loop, or of the
-    /// `__iter__` that the loop calls: then nobody else has it.
+    /// `__iter__` that the loop calls: then there is no other reference.
     pub(super) fn is_for_a_loop(&self, after: After) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         let place = match after {
@@ -157,7 +157,7 @@ impl Vm {
         Err(Fault::Raise(exception))
     }
 
-    /// Suspends the top frame, which is a generator's, with a value for whoever asked.
+    /// Suspends the top frame, which is a generator's, with a value for its caller.
     pub(crate) fn yield_value(&mut self, value: Value) -> Result<Option<Value>, Fault> {
         let Some(frame) = self.frames.pop() else { return Err(Fatal::Internal.into()) };
         let Some(handle) = frame.generator else { return Err(Fatal::Internal.into()) };
@@ -249,7 +249,6 @@ impl Vm {
         Ok(Flow::Frame)
     }
 
-    /// What `await` waits for.
     pub(crate) fn awaitable(&mut self, value: Value) -> Outcome {
         match self.obj(value) {
             Some(Obj::Generator(generator)) if generator.kind == Kind::Coroutine => {

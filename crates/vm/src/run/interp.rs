@@ -13,7 +13,7 @@ use crate::heap::value::{Value, float};
 /// Why the loop ended without a value.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// An exception that nobody caught.
+    /// An uncaught exception.
     Raised(Value),
     Fatal(Fatal),
     /// A coroutine waits for the host.

@@ -1,6 +1,6 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 pub(crate) mod actor;
 pub(crate) mod arithmetic;
@@ -107,7 +107,7 @@ impl std::ops::Index<usize> for Codes {
     }
 }
 
-/// Whoever is told what is printed.
+/// Receives what is printed.
 pub(crate) type Echo = Box<dyn Fn(&str) + Send>;
 
 /// A remembered look-up of a name along a class's bases.
@@ -272,16 +272,16 @@ impl Vm {
         }
     }
 
-    /// Looks a name up in a namespace. Anybody can find names that begin at one place of a table's
-    /// index: whoever has such ones pays for the steps between them. With nothing left to pay from, the
-    /// next instruction is not run.
+    /// Looks a name up in a namespace. A program can choose names that collide in a
+    /// table's index: it pays for the steps of probing. Without cycles left, the next instruction is not
+    /// run.
     #[inline]
     pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
         let Obj::Str(text) = self.heap.get(name) else { return None };
         self.dict_get_known(dict, name, NameHash::new(text.hash)).copied()
     }
 
-    /// The same of a name whose hash is known.
+    /// [`Self::dict_get_name`] with a known hash.
     #[inline]
     pub(crate) fn dict_get_known(
         &self,

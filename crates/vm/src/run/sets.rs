@@ -43,7 +43,7 @@ impl Vm {
         Ok(made)
     }
 
-    /// Makes a set that nobody else knows a frozen one.
+    /// Freezes a set that has no other reference.
     pub(crate) fn freeze_set(&mut self, made: Handle) -> Outcome {
         let obj = self.heap.get_mut(made);
         let Obj::Set(set) = obj else { return Err(Fatal::Internal.into()) };

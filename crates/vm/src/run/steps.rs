@@ -9,7 +9,7 @@ use crate::heap::object::Obj;
 use crate::heap::types::name;
 use crate::heap::value::Value;
 
-/// How the loop goes on.
+/// What the loop does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Next,

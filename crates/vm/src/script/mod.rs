@@ -1,7 +1,8 @@
-//! Plain scripts: run one, and see what it printed, how it ended, what it took and where.
+//! Plain scripts: output, ending, cost and profile of a run.
 //!
 //! Local: a change here needs no agreement among validators.
 
+pub(crate) mod prelude;
 mod profile;
 mod traceback;
 
@@ -31,7 +32,6 @@ pub struct Report {
     /// As a process would end: 0 after a good end, 1 after an exception, what `sys.exit` said; 2 if it
     /// was refused or stopped at a limit.
     pub exit_code: i32,
-    /// Cycles it took.
     pub cycles: u64,
     /// Bytes of heap in use at its end.
     pub heap_bytes: usize,
@@ -46,9 +46,8 @@ pub fn run(source: &str, file: &str, options: Options) -> Report {
         Ok(program) => program,
         Err(error) => return refused(source, error),
     };
-    let mut vm = Vm::new(options.limits);
+    let mut vm = Vm::for_script(options.limits);
     vm.frame_depth = crate::limits::SCRIPT_FRAME_DEPTH;
-    vm.frame_depth_max = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
     if options.profile {
         vm.profiler = Some(Box::new(Profiler::new(options.limits.cycles)));
     }

@@ -104,7 +104,7 @@ impl Profiler {
             }
             self.here = Some((frame.code, line));
         } else if moved {
-            // The prelude works for whoever is below it, and that one stands behind the call.
+            // The prelude works for the frame below it, which stands behind the call.
             let below = vm.frames.iter().rev().find(visible);
             let below = below.map(|it| (it.code, line_of(vm, it.code, it.pc.saturating_sub(1))));
             self.here = below.or(self.here);

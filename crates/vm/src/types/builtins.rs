@@ -251,7 +251,7 @@ fn globals(vm: &mut Vm, args: Args) -> Outcome {
     Ok(vm.frames.last().map_or(Value::None, |frame| frame.globals.into()))
 }
 
-/// The names of whoever calls: a copy in a function, the names themselves in a module or a class.
+/// The names of the caller: a copy in a function, the names themselves in a module or a class.
 fn locals(vm: &mut Vm, args: Args) -> Outcome {
     let [] = vm.take(args, "locals", [], 0)?;
     let Some(frame) = vm.frames.last() else { return Ok(Value::None) };

@@ -45,7 +45,6 @@ pub(crate) const TABLE: Table = &[
     ("bytearray", "__delitem__", super::list::delitem, ""),
 ];
 
-/// What `bytes(source, encoding)` makes.
 fn make(vm: &mut Vm, source: Value, encoding: Value, errors: Value) -> Result<Vec<u8>, Fault> {
     if source.is_unbound() {
         return Ok(Vec::new());

@@ -42,7 +42,7 @@ fn decode(vm: &mut Vm, args: Args) -> Outcome {
     }
 }
 
-/// What a value is on its way to another actor: the same form that a method's result takes.
+/// The form in which a value is sent to another actor: that of a method's result.
 fn payload(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "payload", ["value"], 1)?;
     let bytes = vm.message_bytes(value)?;
@@ -64,21 +64,20 @@ fn answer(vm: &mut Vm, args: Args) -> Outcome {
     Ok(vm.cbor_decode(&bytes, Form::Canonical)?.unwrap_or(data))
 }
 
-/// What can go wrong while values are made.
-enum Trouble {
+enum CodecError {
     Cbor(CborError),
     Vm(Fault),
 }
 
-impl From<CborError> for Trouble {
+impl From<CborError> for CodecError {
     fn from(error: CborError) -> Self {
-        Trouble::Cbor(error)
+        CodecError::Cbor(error)
     }
 }
 
-impl From<Fault> for Trouble {
+impl From<Fault> for CodecError {
     fn from(fault: Fault) -> Self {
-        Trouble::Vm(fault)
+        CodecError::Vm(fault)
     }
 }
 
@@ -208,8 +207,8 @@ impl Vm {
     ) -> Result<Result<Value, CborError>, Fault> {
         match cbor::read(bytes, form, &mut Objects { vm: self }) {
             Ok(value) => Ok(Ok(value)),
-            Err(Trouble::Cbor(error)) => Ok(Err(error)),
-            Err(Trouble::Vm(fault)) => Err(fault),
+            Err(CodecError::Cbor(error)) => Ok(Err(error)),
+            Err(CodecError::Vm(fault)) => Err(fault),
         }
     }
 }
@@ -221,9 +220,9 @@ struct Objects<'a> {
 
 impl Sink for Objects<'_> {
     type Item = Value;
-    type Fault = Trouble;
+    type Fault = CodecError;
 
-    fn pay(&mut self, bytes: usize) -> Result<(), Trouble> {
+    fn pay(&mut self, bytes: usize) -> Result<(), CodecError> {
         Ok(self.vm.reserve(bytes)?)
     }
     fn none(&mut self) -> Value {
@@ -235,26 +234,26 @@ impl Sink for Objects<'_> {
     fn float(&mut self, value: f64) -> Value {
         float(value)
     }
-    fn int(&mut self, int: i128) -> Result<Value, Trouble> {
+    fn int(&mut self, int: i128) -> Result<Value, CodecError> {
         self.vm.charge(2)?;
         match i64::try_from(int) {
             Ok(int) => Ok(Value::Int(int)),
             Err(_) => self.big(BigInt::from(int)),
         }
     }
-    fn big(&mut self, big: BigInt) -> Result<Value, Trouble> {
+    fn big(&mut self, big: BigInt) -> Result<Value, CodecError> {
         Ok(self.vm.int(big)?)
     }
-    fn text(&mut self, text: &str) -> Result<Value, Trouble> {
+    fn text(&mut self, text: &str) -> Result<Value, CodecError> {
         Ok(self.vm.string(text)?)
     }
-    fn bytes(&mut self, bytes: &[u8]) -> Result<Value, Trouble> {
+    fn bytes(&mut self, bytes: &[u8]) -> Result<Value, CodecError> {
         Ok(self.vm.bytes(bytes.to_vec())?)
     }
-    fn list(&mut self, items: Vec<Value>) -> Result<Value, Trouble> {
+    fn list(&mut self, items: Vec<Value>) -> Result<Value, CodecError> {
         Ok(self.vm.list(items)?)
     }
-    fn map(&mut self, pairs: Vec<(Value, Value)>) -> Result<Value, Trouble> {
+    fn map(&mut self, pairs: Vec<(Value, Value)>) -> Result<Value, CodecError> {
         self.vm.charge(cost::entries(pairs.len()))?;
         let dict = self.vm.alloc(Obj::Dict(Dict::default()))?;
         if let Value::Ref(handle) = dict {

@@ -1,4 +1,4 @@
-//! Text as bytes and back: the encodings that every machine has, and what becomes of what they lack.
+//! Text as bytes and back: the encodings, and the handlers of characters that they lack.
 
 use std::ops::Range;
 

@@ -45,7 +45,7 @@ pub(super) fn exception_init(vm: &mut Vm, args: Args) -> Outcome {
     Ok(Value::None)
 }
 
-/// What some exceptions are told by name; all others take no keywords.
+/// Keywords of some exceptions; all others take none.
 fn keep_named(
     vm: &mut Vm,
     exception: Value,

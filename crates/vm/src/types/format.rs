@@ -35,7 +35,7 @@ fn group(digits: &str, separator: char, size: usize) -> String {
     out
 }
 
-/// Rounds to so many decimal places, as the decimal digits say.
+/// Rounds to this many decimal places, as the decimal digits say.
 pub(crate) fn round_to(value: f64, places: i64) -> f64 {
     if !value.is_finite() || value == 0.0 || places > 330 {
         return value;

@@ -1,5 +1,7 @@
 //! Every native with extreme arguments: whatever comes of a call, it is an answer, an exception or a
 //! limit. Overflow checks are on in every build, so one sum that is not looked at ends a validator.
+//!
+//! Local: a change here needs no agreement among validators. A test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -64,7 +64,7 @@ impl Vm {
         }
     }
 
-    /// Classes like Iterable: whoever has their methods is one of them.
+    /// Classes like Iterable: a class with their methods is a subclass.
     fn has_protocol(&mut self, asked: Asked, kind: Handle) -> Result<bool, Fault> {
         let Some(info) = self.class_info(kind) else { return Ok(false) };
         let Some(methods) = self.dict_get_name(info.dict, name::PROTOCOL) else { return Ok(false) };

@@ -1,5 +1,7 @@
 //! Every native with large arguments: what it leaves in the heap and what it says in a message
-//! is paid for. A copy that nobody pays for is how a few cycles become minutes.
+//! is paid for. An unpaid copy turns a few cycles into minutes.
+//!
+//! Local: a change here needs no agreement among validators. A test.
 
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;

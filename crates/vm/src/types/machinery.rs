@@ -60,7 +60,7 @@ fn is_async(vm: &mut Vm, args: Args) -> Outcome {
     Ok(Value::Bool(false))
 }
 
-/// The exception that is being handled, by the caller or by whoever called it; or None.
+/// The exception that the caller, or a function that called it, is handling; or None.
 fn handled(vm: &mut Vm, args: Args) -> Outcome {
     let [] = vm.take(args, "_handled", [], 0)?;
     vm.charge(vm.frames.len() as u64)?;

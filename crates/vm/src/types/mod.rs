@@ -1,6 +1,6 @@
 //! Builtin types, functions and native parts of modules: one file for each, each with its table.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 mod builtins;
 mod bytes;

@@ -144,15 +144,15 @@ fn way(vm: &mut Vm, args: Args) -> Outcome {
     vm.list(steps)
 }
 
-/// How many frames a program may have on the stack, as far as it is told.
+/// The limit on frames that a program sees.
 fn frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     let [] = vm.take(args, "getrecursionlimit", [], 0)?;
-    // An actor is told what CPython would say.
+    // An actor sees CPython's default.
     let script = vm.is_script();
     Ok(Value::Int(if script { vm.frame_depth } else { SCRIPT_FRAME_DEPTH } as i64))
 }
 
-/// A plain script may ask for more; the stack of an actor is what it is.
+/// A plain script may raise the limit; an actor's is fixed.
 fn set_frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     let [limit] = vm.take(args, "setrecursionlimit", ["limit"], 1)?;
     let limit = vm.want_int(limit)?;

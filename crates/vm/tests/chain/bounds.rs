@@ -1,24 +1,16 @@
 //! Bounds of the host's calls, and that programs are told of them.
 
 use crate::chain::common::World;
-use crate::chain::setup::{error, int, list, said, text, world};
+use crate::chain::setup::{error, int, list, said, spec, text, world};
 use remuda_protocol::actors::wait::OPEN_MAX;
 use remuda_protocol::callback::call_limit;
 use remuda_protocol::event::Event;
 use remuda_vm::HostValue;
 
-const CODE: &str = "\
-import cowboy
-
-SPEC = {
-    'job_type': {'Http': {'method': 'GET', 'url': 'https://example.org/price'}},
-    'verification': {'mode': 'majority_vote', 'runners': 3, 'threshold': 2,
-                     'checks': [{'MajorityVote': {'field': 'answer'}}]},
-    'result_schema': {'max_return_bytes': 1024, 'expected_execution_ms': 100, 'data_format': 'json'},
-    'max_price': 10 ** 9,
-    'timeout_blocks': 10,
-}
-
+const CODE: &str = concat!(
+    "import cowboy\n\n",
+    spec!(),
+    "
 def ask_for(n):
     for i in range(n):
         cowboy.host('sleep_until', cowboy.height() + 5)
@@ -47,7 +39,8 @@ async def third_waits():
         await cowboy.await_job(cowboy.storage['job'])
     except cowboy.Refused as error:
         return str(error)
-";
+"
+);
 
 fn deployed() -> (World, remuda_protocol::primitives::Address) {
     let mut world = world(5);

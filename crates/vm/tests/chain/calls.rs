@@ -29,7 +29,7 @@ def add_then_fail(by):
 ";
 
 #[test]
-fn a_deployed_actor_is_called_keeps_its_data_and_says_things() {
+fn call_persists_storage_and_emits_events() {
     let mut world = world(0);
     let payload = remuda_vm::cbor::encode(&int(40)).unwrap();
     let receipt = world.deploy_with(COUNTER, &payload, Amount::ZERO);

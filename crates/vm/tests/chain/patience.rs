@@ -1,7 +1,7 @@
 //! How long a call waits, what it prepays for going on, and what is heard of it at its end.
 
 use crate::chain::common::World;
-use crate::chain::setup::{addr, error, int, list, said, text, world};
+use crate::chain::setup::{addr, error, int, list, said, spec, text, world};
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{AgendaLengthKey, WaitKey};
@@ -9,18 +9,10 @@ use remuda_protocol::primitives::{Address, Amount, JobId};
 use remuda_protocol::state::read;
 use remuda_vm::HostValue;
 
-const ASKER: &str = "\
-import cowboy
-
-SPEC = {
-    'job_type': {'Http': {'method': 'GET', 'url': 'https://example.org/price'}},
-    'verification': {'mode': 'majority_vote', 'runners': 3, 'threshold': 2,
-                     'checks': [{'MajorityVote': {'field': 'answer'}}]},
-    'result_schema': {'max_return_bytes': 1024, 'expected_execution_ms': 100, 'data_format': 'json'},
-    'max_price': 10 ** 9,
-    'timeout_blocks': 10,
-}
-
+const ASKER: &str = concat!(
+    "import cowboy\n\n",
+    spec!(),
+    "
 async def ask(m):
     try:
         got = await cowboy.ask(m[0], m[1], m[2], timeout_blocks=m[3])
@@ -55,7 +47,8 @@ async def spends(m):
     for i in range(m[1]):
         pass
     return 'spent'
-";
+"
+);
 
 const OTHER: &str = "\
 import cowboy

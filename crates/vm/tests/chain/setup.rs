@@ -12,6 +12,23 @@ use remuda_protocol::state::read;
 use remuda_protocol::transaction::Instruction;
 use remuda_vm::{HostValue, cbor};
 
+/// Python text of a job's specification: three runners vote on a web request.
+macro_rules! spec {
+    () => {
+        "\
+SPEC = {
+    'job_type': {'Http': {'method': 'GET', 'url': 'https://example.org/price'}},
+    'verification': {'mode': 'majority_vote', 'runners': 3, 'threshold': 2,
+                     'checks': [{'MajorityVote': {'field': 'answer'}}]},
+    'result_schema': {'max_return_bytes': 1024, 'expected_execution_ms': 100, 'data_format': 'json'},
+    'max_price': 10 ** 9,
+    'timeout_blocks': 10,
+}
+"
+    };
+}
+pub(crate) use spec;
+
 /// A chain with so many runners.
 pub(crate) fn world(runners: usize) -> World {
     world_of(calm(), runners)

@@ -1,26 +1,17 @@
 //! Calls that wait over blocks: for heights, jobs and other actors.
 
 use crate::chain::common::{ANSWER, World, calm};
-use crate::chain::setup::{addr, int, list, said, text, world, world_of};
+use crate::chain::setup::{addr, int, list, said, spec, text, world, world_of};
 use remuda_protocol::dispatcher::job::Status;
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Amount, JobId};
 use remuda_protocol::state::MemoryState;
 use remuda_vm::HostValue;
 
-const WAITER: &str = "\
-import cowboy
-from cowboy import storage
-
-SPEC = {
-    'job_type': {'Http': {'method': 'GET', 'url': 'https://example.org/price'}},
-    'verification': {'mode': 'majority_vote', 'runners': 3, 'threshold': 2,
-                     'checks': [{'MajorityVote': {'field': 'answer'}}]},
-    'result_schema': {'max_return_bytes': 1024, 'expected_execution_ms': 100, 'data_format': 'json'},
-    'max_price': 10 ** 9,
-    'timeout_blocks': 10,
-}
-
+const WAITER: &str = concat!(
+    "import cowboy\nfrom cowboy import storage\n\n",
+    spec!(),
+    "
 async def sleep(height):
     start = cowboy.height()
     await cowboy.sleep_until(height)
@@ -97,7 +88,8 @@ async def spins_later():
     await cowboy.sleep(2)
     while True:
         pass
-";
+"
+);
 
 const OTHER: &str = "\
 import cowboy

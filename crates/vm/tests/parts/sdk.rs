@@ -11,7 +11,6 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// Where the package is.
 fn package() -> PathBuf {
     let all = std::env::var_os("REMUDA_PARTS").map_or_else(
         || Path::new(&std::env::var_os("HOME").expect("$HOME")).join(".cache/remuda/parts"),

@@ -22,7 +22,6 @@ pub(crate) struct Actor {
     pub(crate) storage: BTreeMap<Bytes, Bytes>,
 }
 
-/// What somebody waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wait {
     Job(Bytes),
@@ -335,7 +334,6 @@ pub(crate) fn raised(result: Result<Bytes, Ending>) -> (String, String) {
     }
 }
 
-/// Numbers for `count` things.
 pub(crate) fn numbers(count: usize) -> HostValue {
     HostValue::List((0..count).map(int).collect())
 }

@@ -18,7 +18,7 @@ pub const CALL_DEPTH_MAX: usize = 32;
 pub const PAYLOAD_BYTES_MAX: usize = 65_536;
 /// Bytes of a method's name.
 pub const METHOD_BYTES_MAX: usize = 64;
-/// Bytes of what is told of a failure.
+/// Bytes of the text of a failure.
 pub const FAULT_BYTES_MAX: usize = 512;
 pub const ON_TIMER: &str = "on_timer";
 
@@ -60,11 +60,11 @@ impl Exec<'_> {
         let running = Running { value, ..Running::of(actor, who, hash) };
         let call = Call { method, argument: Argument::Payload(payload), optional: false };
         let returned = self.run_method(running, &call, None)?;
-        self.tell_returned(actor, method, returned)
+        self.emit_return(actor, method, returned)
     }
 
-    /// Says what a call returned that nobody waits for, if it has ended.
-    pub(crate) fn tell_returned(
+    /// Emits the return value of a call that ended and that no other call waits for.
+    pub(crate) fn emit_return(
         &mut self,
         actor: Address,
         method: &str,
@@ -81,7 +81,7 @@ impl Exec<'_> {
         self.begin_cause();
         // The machine looks for a method's name in it before it runs anything.
         self.charge(price::carried(call.payload.len()), 0)?;
-        // Whoever pays has agreed to this timer, and not to those that it might make.
+        // The payer has agreed to this timer, not to timers that its handler schedules.
         let running = Running {
             sender: call.actor,
             payer: None,
@@ -177,7 +177,7 @@ impl Exec<'_> {
         result
     }
 
-    /// The innermost failure is the one that is told.
+    /// Keeps the innermost failure for the event.
     fn note_fault(&mut self, actor: Address, method: &str, refusal: Refusal) {
         let known = self.fault.take_if(|fault| fault.actor == actor && fault.method.is_empty());
         let error = known.map_or_else(|| refusal.to_string(), |fault| fault.error);
@@ -185,18 +185,18 @@ impl Exec<'_> {
         self.fault = Some(CallFault { actor, method, code, error });
     }
 
-    /// The same in so many cells at most; returns how many it took.
-    pub(crate) fn tell_fault_within(&mut self, cells: u64) -> u64 {
+    /// [`Self::emit_fault`] with the text cut to `cells`; returns the cells used.
+    pub(crate) fn emit_fault_bounded(&mut self, cells: u64) -> u64 {
         let Some(fault) = &mut self.fault else { return 0 };
         let room = usize::try_from(cells).unwrap_or(usize::MAX);
         fault.error.truncate(fault.error.floor_char_boundary(room));
         let took = fault.error.len() as u64;
-        self.tell_fault();
+        self.emit_fault();
         took
     }
 
-    /// Says why a call failed, after everything that it did is gone.
-    pub(crate) fn tell_fault(&mut self) {
+    /// Emits why a call failed, after its writes were rolled back.
+    pub(crate) fn emit_fault(&mut self) {
         if let Some(CallFault { actor, method, code, error }) = self.fault.take() {
             self.emit(Event::CallFailed { actor, method, code, error });
         }

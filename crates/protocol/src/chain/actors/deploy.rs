@@ -1,4 +1,4 @@
-//! How code comes to the chain, and how it changes.
+//! Deployment and upgrade of code.
 
 use super::call::{METHOD_BYTES_MAX, PAYLOAD_BYTES_MAX};
 use super::host::Running;

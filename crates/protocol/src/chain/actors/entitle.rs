@@ -19,7 +19,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Who, what and where, from texts; the caller where nobody is named.
+    /// Holder, action and scope, from texts; the caller if no holder is named.
     fn asked(
         &self,
         who: Option<Address>,
@@ -34,7 +34,7 @@ impl Host<'_, '_> {
         self.charge(price.cycles, price.cells + bytes as u64)
     }
 
-    /// Whether somebody, or else the caller, may do something. Changes nothing.
+    /// Whether the named holder, or else the caller, has a right. Changes nothing.
     pub fn entitled(
         &mut self,
         who: Option<Address>,
@@ -47,7 +47,7 @@ impl Host<'_, '_> {
         self.exec.entitled(&Question { who, scope: &scope, action: &action, amount, height })
     }
 
-    /// The same, and counts that it was done. Only in scopes in which the actor decides.
+    /// Checks the right and counts a use. Only in scopes in which the actor decides.
     pub fn use_entitlement(
         &mut self,
         who: Option<Address>,
@@ -58,17 +58,17 @@ impl Host<'_, '_> {
         let (who, action, scope) = self.asked(who, action, scope)?;
         let (actor, height) = (self.running.actor, self.height());
         let question = Question { who, scope: &scope, action: &action, amount, height };
-        self.whole(|host| host.exec.use_entitlement(actor, &question))
+        self.atomically(|host| host.exec.use_entitlement(actor, &question))
     }
 
     /// Makes a pool or a namespace that the actor owns.
     pub fn create_scope(&mut self, scope: &str) -> Result<(), Refusal> {
         let scope = self.scope(scope)?;
         self.pay(CREATE_SCOPE, scope.to_bytes().len())?;
-        self.whole(|host| host.exec.create_scope(host.running.actor, &scope))
+        self.atomically(|host| host.exec.create_scope(host.running.actor, &scope))
     }
 
-    /// Gives somebody a right, as whoever decides in the scope. Its id.
+    /// Grants a right as the authority of the scope. Returns its id.
     pub fn grant(
         &mut self,
         grantee: Address,
@@ -79,7 +79,9 @@ impl Host<'_, '_> {
         let (grantee, action, scope) = self.asked(Some(grantee), action, scope)?;
         self.pay(GRANT, scope.to_bytes().len() + action.to_bytes().len())?;
         let actor = self.running.actor;
-        self.whole(|host| host.exec.grant_entitlement(actor, grantee, &scope, &action, constraints))
+        self.atomically(|host| {
+            host.exec.grant_entitlement(actor, grantee, &scope, &action, constraints)
+        })
     }
 
     /// Passes on a part of a right that the actor has. Its id.
@@ -91,7 +93,7 @@ impl Host<'_, '_> {
     ) -> Result<B256, Refusal> {
         self.pay(DELEGATE, 0)?;
         let actor = self.running.actor;
-        self.whole(|host| {
+        self.atomically(|host| {
             host.exec.delegate_entitlement(actor, entitlement, delegatee, constraints)
         })
     }
@@ -99,6 +101,6 @@ impl Host<'_, '_> {
     /// Takes a right that the actor gave, or may take, or gives up one that it has.
     pub fn revoke(&mut self, entitlement: B256) -> Result<(), Refusal> {
         self.pay(REVOKE, 0)?;
-        self.whole(|host| host.exec.revoke_entitlement(host.running.actor, entitlement))
+        self.atomically(|host| host.exec.revoke_entitlement(host.running.actor, entitlement))
     }
 }

@@ -1,6 +1,6 @@
 //! What a running call may ask of the chain (the calls of the machine's `HOST.md`).
 //!
-//! Every call is charged before it acts, and what it does goes with the call if that fails.
+//! Every call is charged before it acts, and takes back its writes if it fails.
 
 use super::call::{CallFault, check_call};
 use super::storage::{self, Scan};
@@ -65,7 +65,7 @@ impl Running {
     }
 }
 
-/// What a call is told about itself.
+/// What a call may know of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The transaction, the timer or the queued call.
@@ -73,10 +73,8 @@ pub struct Context {
     pub sender: Address,
     pub origin: Address,
     pub actor: Address,
-    /// The block's height.
     pub height: Height,
     pub chain_id: u64,
-    /// The block's time.
     pub timestamp_ms: u64,
     /// Money that came with the call.
     pub value: Amount,
@@ -113,16 +111,16 @@ impl<'h, 'a> Host<'h, 'a> {
         Self { exec, running }
     }
 
-    /// Does something whole or not at all: a program may catch the error and go on.
-    pub(super) fn whole<T>(
+    /// Runs `part`; if it fails, takes back what it wrote. A program may catch the error and go on.
+    pub(super) fn atomically<T>(
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let (before, frame) = (self.exec.before(), self.running.frame);
+        let (savepoint, frame) = (self.exec.savepoint(), self.running.frame);
         let open = self.running.open.len();
         let result = part(self);
         if result.is_err() {
-            self.exec.take_back(before);
+            self.exec.rollback_to(savepoint);
             self.running.frame = frame;
             self.running.open.truncate(open);
         }
@@ -139,7 +137,7 @@ impl<'h, 'a> Host<'h, 'a> {
         self.exec.meter.cycles
     }
 
-    /// Consumes cycles until so many are left; for machines that count while they run.
+    /// Consumes cycles down to `left`; for machines that count while they run.
     pub fn leave_cycles(&mut self, left: u64) {
         self.exec.meter.cycles = self.exec.meter.cycles.min(left);
     }
@@ -163,7 +161,7 @@ impl<'h, 'a> Host<'h, 'a> {
         &self.exec.state
     }
 
-    /// The actor's code and its hash. Paid for by whoever called.
+    /// The actor's code and its hash. The caller pays.
     pub fn code(&self) -> Option<(B256, String)> {
         let actor = self.running.actor;
         let record = self.exec.state.get(&ActorKey { actor })?;
@@ -176,7 +174,7 @@ impl<'h, 'a> Host<'h, 'a> {
         Some(record.code_hash)
     }
 
-    /// What the call is told about itself.
+    /// What the call may know of itself.
     pub fn context(&mut self) -> Result<Context, Refusal> {
         self.charge(price::CONTEXT_CYCLES, 0)?;
         let Running { actor, sender, origin, cause, value, .. } = self.running;
@@ -199,7 +197,7 @@ impl<'h, 'a> Host<'h, 'a> {
     }
 
     pub fn storage_set(&mut self, key: &[u8], value: &[u8]) -> Result<(), Refusal> {
-        self.whole(|host| host.exec.storage_set(host.running.actor, key, value))
+        self.atomically(|host| host.exec.storage_set(host.running.actor, key, value))
     }
 
     /// Removes a value. Whether there was one.
@@ -231,13 +229,12 @@ impl<'h, 'a> Host<'h, 'a> {
 
     pub fn transfer(&mut self, to: Address, amount: Amount) -> Result<(), Refusal> {
         self.charge(price::TRANSFER_CYCLES, price::EVENT_CELLS)?;
-        self.whole(|host| host.exec.transfer(host.running.actor, to, amount))
+        self.atomically(|host| host.exec.transfer(host.running.actor, to, amount))
     }
 
     /// `keccak256("cowboy-random-v1:" ‖ newest beacon on chain ‖ actor ‖ cause ‖ keccak256(label))`.
-    /// Nobody knew it when the transaction was signed, unless it was signed at the last moment; whoever
-    /// makes the block does know it. Code that plays for money binds itself first and asks in a later
-    /// block.
+    /// Unknown when the transaction was signed, unless that was just before the block; known to the
+    /// proposer. Code that plays for money commits first and asks in a later block.
     pub fn randomness(&mut self, label: &[u8]) -> Result<B256, Refusal> {
         self.charge(price::RANDOM_CYCLES + label.len() as u64 / price::WRITE_BYTES_PER_CYCLE, 0)?;
         let mut bytes = b"cowboy-random-v1:".to_vec();
@@ -248,8 +245,8 @@ impl<'h, 'a> Host<'h, 'a> {
         Ok(keccak256(bytes))
     }
 
-    /// Calls another actor, here and now. The inner error is that actor's: nothing is left of what it
-    /// did, and what it consumed is gone. `memory` is what this call's machine uses.
+    /// Calls another actor synchronously. The inner error is that actor's: its writes are taken back, its
+    /// consumption is not. `memory` is what this call's machine uses.
     pub fn call(
         &mut self,
         out: &Outgoing<'_>,
@@ -287,7 +284,7 @@ impl<'h, 'a> Host<'h, 'a> {
 
     /// Calls another actor in a later block, whatever comes of it. Prepaid by the actor.
     pub fn send(&mut self, out: &Outgoing<'_>) -> Result<(), Refusal> {
-        self.whole(|host| host.queue_message(out, None))
+        self.atomically(|host| host.queue_message(out, None))
     }
 
     pub(super) fn queue_message(
@@ -336,16 +333,14 @@ impl<'h, 'a> Host<'h, 'a> {
         let actor = self.running.actor;
         let owner = self.exec.state.get(&ActorKey { actor }).map(|record| record.owner);
         let payer = self.running.payer.filter(|payer| owner == Some(*payer)).unwrap_or(actor);
-        self.whole(|host| host.exec.schedule_timer(actor, payer, timer))
+        self.atomically(|host| host.exec.schedule_timer(actor, payer, timer))
     }
 
-    /// `cancel_timer(timer_id)`.
     pub fn cancel_timer(&mut self, id: B256) -> Result<(), Refusal> {
         self.charge(CHANGE_CYCLES, 0)?;
         self.exec.cancel_timer(self.running.actor, id)
     }
 
-    /// `extend_timer(timer_id, new_expires_at)`.
     pub fn extend_timer(&mut self, id: B256, expires_at: Height) -> Result<(), Refusal> {
         self.charge(CHANGE_CYCLES, 0)?;
         self.exec.extend_timer(self.running.actor, id, expires_at)
@@ -362,7 +357,7 @@ impl<'h, 'a> Host<'h, 'a> {
         if !self.running.open.is_empty() {
             return Err(Refusal::CallsWaiting);
         }
-        self.whole(|host| host.exec.upgrade(host.running.sender, host.running.actor, code))?;
+        self.atomically(|host| host.exec.upgrade(host.running.sender, host.running.actor, code))?;
         self.running.upgraded = true;
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Host<'_, '_> {
         // Numbers are not given again, also if this part of the call is taken back.
         self.exec.jobs_of_cause += 1;
         let max_fee = self.exec.basefees.cycle.saturating_mul(2);
-        self.whole(|host| host.exec.submit_job(actor, id, spec, max_fee))?;
+        self.atomically(|host| host.exec.submit_job(actor, id, spec, max_fee))?;
         Ok(Ok(id))
     }
 }

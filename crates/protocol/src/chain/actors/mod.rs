@@ -32,7 +32,8 @@ use crate::rules::verifier::settle::VerifiedResult;
 use core::fmt::Debug;
 use host::Host;
 
-/// Runs actors' code. The same call gives the same answer on every machine.
+/// Runs actors' code. The same call gives the same answer on every machine. Without the methods that have
+/// a default no code can be deployed, wait or bid.
 pub trait Actors: Debug + Send + Sync {
     /// Whether an actor has code. Without it a timer's fire calls nobody: it costs the fire itself,
     /// and no payload is read for it.
@@ -41,7 +42,9 @@ pub trait Actors: Debug + Send + Sync {
     }
 
     /// Whether a text is a program, and which handlers it opens to others' jobs. Paid for by its length.
-    fn check(&self, source: &str) -> Result<Vec<String>, Refusal>;
+    fn check(&self, _source: &str) -> Result<Vec<String>, Refusal> {
+        Err(Refusal::NoMachine)
+    }
 
     /// Calls a method. What it consumes it takes through [`Host::charge`]; an error takes back
     /// everything it wrote, and is paid for.
@@ -50,14 +53,18 @@ pub trait Actors: Debug + Send + Sync {
     /// Goes on with a call that waited for `token`.
     fn resume(
         &self,
-        host: &mut Host<'_, '_>,
-        frames: &[u8],
-        token: u64,
-        answer: &Answered,
-    ) -> Result<Ended, Refusal>;
+        _host: &mut Host<'_, '_>,
+        _frames: &[u8],
+        _token: u64,
+        _answer: &Answered,
+    ) -> Result<Ended, Refusal> {
+        Err(Refusal::NoMachine)
+    }
 
     /// `getGasBid(context)` of an agent: read-only, so it gets a view and nothing to write to.
-    fn gas_bid(&self, view: &dyn View, agent: Address, context: &GbaContext) -> BidAnswer;
+    fn gas_bid(&self, _view: &dyn View, _agent: Address, _context: &GbaContext) -> BidAnswer {
+        BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +77,6 @@ pub struct Call<'c> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Argument<'c> {
-    /// Bytes of whoever calls.
     Payload(&'c [u8]),
     Timer(&'c TimerCall),
     /// A job that ended. That of another submitter is only for a handler that the code marks as open.
@@ -80,7 +86,6 @@ pub enum Argument<'c> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobEnd {
     pub job: JobId,
-    /// Who ordered it.
     pub submitter: Address,
     /// Settled, failed or cancelled.
     pub status: Status,
@@ -91,7 +96,6 @@ pub struct JobEnd {
 /// How a call ended for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// With these bytes.
     Returned(Vec<u8>),
     Waits {
         /// For one of these tokens.
@@ -100,10 +104,9 @@ pub enum Ended {
     },
 }
 
-/// What a waiting call is told.
+/// The answer that a waiting call gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// The height has come.
     Slept,
     /// What the asked method returned.
     Returned(Vec<u8>),
@@ -122,25 +125,7 @@ impl Actors for NoActors {
         false
     }
 
-    fn check(&self, _: &str) -> Result<Vec<String>, Refusal> {
-        Err(Refusal::NoMachine)
-    }
-
     fn call(&self, _: &mut Host<'_, '_>, _: &Call<'_>) -> Result<Ended, Refusal> {
         Err(Refusal::NoCode)
-    }
-
-    fn resume(
-        &self,
-        _: &mut Host<'_, '_>,
-        _: &[u8],
-        _: u64,
-        _: &Answered,
-    ) -> Result<Ended, Refusal> {
-        Err(Refusal::NoMachine)
-    }
-
-    fn gas_bid(&self, _: &dyn View, _: Address, _: &GbaContext) -> BidAnswer {
-        BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A treap: a search tree by key in which every key has a smaller lot below it than its own,
 //! `lot = keccak256(actor ‖ key)`. Its shape follows from the set of keys alone. An actor that grinds
-//! keys can make its own tree deep, and pays for every key that is visited; nobody else does.
+//! keys can make its own tree deep, and alone pays for every key that is visited.
 
 use crate::base::codec::Bytes;
 use crate::base::error::Refusal;

@@ -10,9 +10,7 @@ use crate::rules::actors::price;
 use crate::rules::actors::record::Actor;
 use crate::rules::key::{ActorKey, StorageKey};
 
-/// Bytes of a key.
 pub const KEY_BYTES_MAX: usize = 256;
-/// Bytes of a value.
 pub const VALUE_BYTES_MAX: usize = 65_536;
 /// Entries that one scan gives.
 pub const SCAN_ENTRIES_MAX: usize = 1_000;
@@ -22,7 +20,6 @@ pub const SCAN_ENTRIES_MAX: usize = 1_000;
 pub struct Scan<'s> {
     pub prefix: &'s [u8],
     pub after: Option<&'s [u8]>,
-    /// At most so many.
     pub limit: usize,
 }
 

@@ -1,13 +1,12 @@
 //! Calls that wait over several blocks.
 //!
-//! What a call asks for gets a token and is prepaid, so that its answer can be handed over whoever is
-//! broke by then. When the call waits, its frames are written into the state; when an answer comes, the
-//! call goes on from the queue of a later block. An answer that comes before the call waits for it is
-//! kept. Nothing is left behind: the end of a call gives back what it prepaid and did not use.
+//! Each request of a call gets a token and prepays the delivery of its answer, which no later lack of money
+//! can stop. When the call waits, its frames are written into the state; when an answer comes, the call
+//! resumes from the queue of a later block. An answer that arrives before the call waits for it is kept.
+//! The end of a call refunds unused prepayments.
 //!
-//! Frames and kept answers stay in the state for as long as the call waits, so they are held against a
-//! deposit. As with what is prepaid, the waiting actor's own balance pays it and gets
-//! it back: a caller does not decide how long the code waits.
+//! Frames and kept answers stay in the state while the call waits, against a deposit. The waiting actor
+//! pays deposit and prepayment and gets them back: its code decides how long it waits, not its caller.
 
 use super::call::PAYLOAD_BYTES_MAX;
 use super::host::{Host, Outgoing, Running};
@@ -46,14 +45,14 @@ const WAKE_WORK: u64 = 2;
 /// sleepers cannot put off deadlines.
 const WAKES_PER_HEIGHT: u64 = WORK_PER_BLOCK / 2 / WAKE_WORK;
 
-/// Which method a call is of, and who waits for what it returns.
+/// The method of a call, and the call that waits for its return value.
 #[derive(Clone, Debug)]
 pub(crate) struct Method {
     pub(crate) name: String,
     pub(crate) reply: Option<(Address, u64)>,
 }
 
-/// Whether a queued call may have so many cycles.
+/// Whether a queued call may have this many cycles.
 pub(crate) fn check_cycles(cycles: u64, params: &ChainParams) -> Result<(), Refusal> {
     let fits = (CALL_CYCLES_MIN..=call_limit(params)).contains(&cycles);
     if fits { Ok(()) } else { Err(Refusal::CallCyclesOutOfRange) }
@@ -95,7 +94,7 @@ impl Host<'_, '_> {
         Ok(())
     }
 
-    /// Asks another actor, in a later block. Without an answer after so many blocks it has failed: the
+    /// Asks another actor, in a later block. Without an answer after this many blocks it has failed: the
     /// other's code may wait for something that never comes.
     pub fn ask(&mut self, out: &Outgoing<'_>, blocks: Option<u64>) -> Result<u64, Refusal> {
         let now = self.exec.env.height;
@@ -105,7 +104,7 @@ impl Host<'_, '_> {
         // Nobody minds a few blocks more.
         let until = (0..ASK_HEIGHTS).map(|more| until.plus(more)).find(|at| self.has_room(*at));
         let until = until.ok_or(Refusal::HeightCrowded)?;
-        self.whole(|host| {
+        self.atomically(|host| {
             let token = host.open(WaitOn::Method { actor: out.to })?;
             let actor = host.running.actor;
             host.exec.schedule(until, &Task::Wake { actor, token });
@@ -166,7 +165,7 @@ impl Host<'_, '_> {
         self.running.open.contains(&token)
     }
 
-    /// Whether the call can wait for these tokens with frames of so many bytes. What it says is the
+    /// Whether the call can wait for these tokens with frames of this many bytes. What it says is the
     /// exception that the program gets at its `await`.
     pub fn may_wait(&mut self, tokens: &[u64], frame_bytes: usize) -> Result<(), Refusal> {
         if frame_bytes > FRAME_BYTES_MAX {
@@ -198,7 +197,7 @@ fn over(status: &Status) -> bool {
 }
 
 impl Exec<'_> {
-    /// Takes the price of so many cycles of a later block, with room for a basefee that rises.
+    /// Takes the price of this many cycles of a later block, with room for a basefee that rises.
     pub(crate) fn prepay(&mut self, payer: Address, cycles: u64) -> Result<Amount, Refusal> {
         let deposit = cost(cycles, self.basefees.cycle.saturating_mul(2));
         let deposit = deposit.ok_or(Refusal::AmountOverflow)?;
@@ -206,7 +205,7 @@ impl Exec<'_> {
         Ok(deposit)
     }
 
-    /// Writes down how a call ended for now; what it returned, if it ended.
+    /// Stores the frames of a call that waits, or closes one that ended. Returns what an ended call returned.
     pub(super) fn settle_call(
         &mut self,
         running: Running,
@@ -334,7 +333,7 @@ impl Exec<'_> {
         WAKE_WORK - 1
     }
 
-    /// A job has ended: who waits for it is told.
+    /// A job has ended: wakes the call that waits for it.
     pub(crate) fn job_ended(&mut self, job: &JobId) {
         let key = JobWaitKey { job: *job };
         let Some((actor, token)) = self.state.get(&key) else { return };
@@ -342,7 +341,7 @@ impl Exec<'_> {
         self.answer(actor, token, Answer::Job { job: *job });
     }
 
-    /// An answer as a machine is told it.
+    /// An answer in the form that the machine takes.
     pub(crate) fn spell_out(&self, actor: Address, answer: Answer) -> Answered {
         match answer {
             Answer::Slept => Answered::Slept,
@@ -362,7 +361,7 @@ impl Exec<'_> {
         Ok(JobEnd { job, submitter, status: record.status, result })
     }
 
-    /// The end of a call: what it asked for in vain is given up, and what that prepaid goes back.
+    /// Closes a call: drops its open requests and refunds their prepayments.
     pub(super) fn close_frame(
         &mut self,
         actor: Address,

@@ -84,8 +84,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// A job pays for the lists that it makes nodes build: those of its class if nobody has asked
-    /// for it lately, and those that its price and value make different from its class's.
+    /// A job pays for the lists that it makes nodes build: those of its class unless they are
+    /// warm, and those in which its price and value differ from its class.
     pub(crate) fn charge_selection(&mut self, query: &Query) -> Result<(), Refusal> {
         // Before they are compared.
         self.charge(self.comparing_cycles(query), 0)?;
@@ -266,8 +266,8 @@ impl Exec<'_> {
         self.state.put(&JobKey { job: id }, &job);
     }
 
-    /// A job has to draw again. Its new lists are work that nobody pays for now, so that has a queue
-    /// and a budget of its own and puts off no deadline.
+    /// Queues another draw of a job. Its new lists are unpaid work, so retries have a queue and a budget
+    /// of their own and delay no deadline.
     pub(crate) fn retry_later(&mut self, job: JobId, attempt: u32) {
         let retry = Retry { job, attempt, since: self.env.height };
         self.state.put(&RetryKey { index: self.chain.retries_tail }, &retry);
@@ -366,8 +366,8 @@ impl Exec<'_> {
         work
     }
 
-    /// What a retry asks for. Who is paid a share of the old size must not be asked at a share of
-    /// a smaller one.
+    /// The query of a retry. It quotes by the larger of the old and the new size: a runner that is paid a
+    /// share of the old size must not be drawn at the greater share of a smaller one.
     fn retry_query(&self, job: &Job, spec: &JobSpec) -> (Query, u64) {
         let bound = self.committee_bound(spec).max(u64::from(job.committee));
         (query_of(job, spec, self.params, bound), bound)

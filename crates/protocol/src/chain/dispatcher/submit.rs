@@ -4,7 +4,7 @@ use crate::base::error::Refusal;
 use crate::base::primitives::{Address, Amount, B256, BPS, Height, JobId};
 use crate::chain::execute::Exec;
 use crate::rules::agenda::work_of_bytes;
-use crate::rules::dispatcher::job::{Failure, Job, Progress, Snapshot, Status};
+use crate::rules::dispatcher::job::{Failure, Job, SeatState, Snapshot, Status};
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::dispatcher::validate::{normalise, validate};
 use crate::rules::event::Event;
@@ -92,7 +92,7 @@ impl Exec<'_> {
         if job.submitter != who || job.challenges.is_some() {
             return Err(Refusal::NotYourJob);
         }
-        let untouched = job.seats.iter().all(|seat| seat.progress == Progress::Waiting);
+        let untouched = job.seats.iter().all(|seat| seat.progress == SeatState::Waiting);
         // The seed of a view can be known in that view, whether or not a block has it by then.
         let drawable = |view: u64| self.env.view >= view;
         let cost = match job.status {
@@ -100,7 +100,7 @@ impl Exec<'_> {
             Status::Pending { .. } if job.attempt == 0 && job.committee > 1 => {
                 self.burn_share(job.escrow)
             }
-            // A single runner's result may be on its way, in the open.
+            // A single runner's result may already be public in a mempool.
             Status::Assigned if untouched && job.committee > 1 => self.burn_share(job.escrow),
             _ => return Err(Refusal::TooLateToCancel),
         };
@@ -117,7 +117,7 @@ impl Exec<'_> {
         escrow.scale(u128::from(self.params.payout_burn_bps), BPS).unwrap_or_default()
     }
 
-    /// A job ends without a result: its price goes back, and its callback is told.
+    /// Ends a job without a result: refunds its price and queues its callback.
     pub(crate) fn fail_job(&mut self, id: &JobId, job: &mut Job, spec: &JobSpec, reason: Failure) {
         self.emit(Event::JobFailed { job: *id, reason });
         self.queue_callback(id, job, spec);

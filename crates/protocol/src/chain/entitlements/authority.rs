@@ -10,7 +10,7 @@ use crate::rules::event::Event;
 use crate::rules::key::{ActorKey, NamespaceKey, PoolKey};
 
 impl Exec<'_> {
-    /// Makes a pool or a namespace that nobody has made yet. Who comes first owns it.
+    /// Creates a pool or a namespace. The first creator owns it.
     pub(crate) fn create_scope(&mut self, who: Address, scope: &Scope) -> Result<(), Refusal> {
         scope.check_length()?;
         match scope {

@@ -1,4 +1,4 @@
-//! Whether somebody may do something, and counting that it was done.
+//! Checks rights and counts their uses.
 
 use crate::base::error::Refusal;
 use crate::base::primitives::{Address, B256};
@@ -35,7 +35,7 @@ pub fn ancestry<E>(
     Ok(Some(chain))
 }
 
-/// A record and its ancestors, for whoever reads without paying.
+/// A record and its ancestors, for readers that do not pay.
 pub fn reach(view: &(impl View + ?Sized), id: B256) -> Option<Vec<(B256, Entitlement)>> {
     let Ok(chain) = ancestry(view, id, &mut || Ok::<(), Infallible>(()));
     chain
@@ -92,7 +92,7 @@ impl Exec<'_> {
         found
     }
 
-    /// Whether somebody may do something.
+    /// Whether the holder has the right.
     pub(crate) fn entitled(&mut self, question: &Question<'_>) -> Result<bool, Refusal> {
         Ok(self.permit(question)?.is_some())
     }

@@ -9,7 +9,7 @@ use crate::rules::entitlements::scope::{Action, Scope, check_pair};
 use crate::rules::event::Event;
 
 impl Exec<'_> {
-    /// EntitlementGrant: by whoever decides in the scope. Its id.
+    /// EntitlementGrant: by the scope's authority. Returns the id.
     pub(crate) fn grant_entitlement(
         &mut self,
         who: Address,
@@ -35,7 +35,7 @@ impl Exec<'_> {
             constraints: *constraints,
             parent: None,
             used: Used::default(),
-            // An owner's own runner needs nobody's consent.
+            // The pool owner's own runner needs no consent.
             accepted: !matches!(scope, Scope::RunnerPool { .. }) || who == grantee,
             held_place: 0,
             member_place: 0,
@@ -112,8 +112,8 @@ impl Exec<'_> {
         })
     }
 
-    /// EntitlementRevoke: by the granter or whoever decides in the scope, if it can be revoked; by the
-    /// grantee always, because giving up a right harms nobody else; by anybody if it has lapsed.
+    /// EntitlementRevoke: by the granter or the scope's authority if it can be revoked, by the grantee
+    /// always, by any account once it has lapsed.
     pub(crate) fn revoke_entitlement(&mut self, who: Address, id: B256) -> Result<(), Refusal> {
         let record = self.entitlement(id)?;
         if who != record.grantee && !self.has_lapsed(id)? {

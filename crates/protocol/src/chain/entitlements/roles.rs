@@ -1,6 +1,6 @@
 //! Roles: rights by the bundle, given and taken as one.
 //!
-//! A role counts for everybody who has it at once: it is read where it is asked for, never copied.
+//! A change of a role counts for all of its holders at once: checks read the role, nothing copies it.
 //! Uses are counted for each of them. Pools have no roles: a membership is a record of its own.
 
 use crate::base::codec::{Bytes, Encode};
@@ -19,7 +19,7 @@ use crate::rules::key::{AssignedKey, AssignmentKey, RoleKey};
 const LIST_MAX: usize = 8;
 
 impl Exec<'_> {
-    /// EntitlementCreateRole: by whoever decides in all of its scopes.
+    /// EntitlementCreateRole: by the authority of all of its scopes.
     pub(crate) fn create_role(
         &mut self,
         who: Address,
@@ -97,7 +97,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Where somebody has as many roles as can be, those that have expired go.
+    /// At the maximum of roles, removes those that have expired.
     fn make_room_for_role(&mut self, holder: Address) -> Result<(), Refusal> {
         let mut place = self.holder(holder).roles;
         while place > 0 && self.holder(holder).roles >= ROLES_MAX {

@@ -22,7 +22,7 @@ use crate::rules::key::{EntitlementKey, HeldKey, HolderKey, PoolKey, PoolMemberK
 use crate::rules::registry::runner::Membership;
 
 /// Records that a grant looks at to see whether they have lapsed: of the same right, and of a table
-/// that is full. A grant's work is bounded; what it does not find, anybody may revoke.
+/// that is full. A grant's work is bounded; any account may revoke the lapsed ones that it does not find.
 const TOUCHED_MAX: usize = 8;
 /// Bytes of a membership in a runner's profile.
 const MEMBERSHIP_BYTES: usize = 48;

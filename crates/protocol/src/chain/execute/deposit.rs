@@ -51,14 +51,12 @@ pub(crate) struct Due {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purse {
     pub(crate) payer: Address,
-    /// At most.
     pub(crate) limit: Amount,
     /// Whether the payer's own records count towards the limit.
     pub(crate) own_counts: bool,
 }
 
 impl Exec<'_> {
-    /// The same as [`price`].
     pub(crate) fn deposit_for(&self, bytes: u64) -> Amount {
         price(self.params, bytes)
     }
@@ -73,7 +71,7 @@ impl Exec<'_> {
         self.dues.entry(owner).or_default().gave += amount.get();
     }
 
-    /// A record of this owner has so many bytes from now on.
+    /// A record of this owner has this many bytes from now on.
     pub(crate) fn resize(&mut self, owner: Address, held: &mut Held, bytes: u64) {
         let before = held.amount().get();
         if let Some(more) = bytes.checked_sub(held.bytes) {

@@ -60,12 +60,7 @@ pub enum BlockError {
     NoGenesis,
     /// Not the height after the parent's.
     #[error("height {got} does not follow; {expected} would")]
-    WrongHeight {
-        /// The next height.
-        expected: Height,
-        /// The block's.
-        got: Height,
-    },
+    WrongHeight { expected: Height, got: Height },
     /// The round does not come after the parent's.
     #[error("the round does not come after the parent's")]
     RoundNotAfterParent,
@@ -77,11 +72,7 @@ pub enum BlockError {
     UnknownProposer,
     /// Less than a block's time after the parent.
     #[error("time {got} ms is before {least} ms, a block's time after the parent's")]
-    TooSoon {
-        least: u64,
-        /// The block's.
-        got: u64,
-    },
+    TooSoon { least: u64, got: u64 },
     /// Seeds are missing or surplus.
     #[error("the block carries {got} seeds, {expected} are owed")]
     WrongSeedCount {
@@ -100,7 +91,6 @@ pub enum BlockError {
     Inadmissible { index: usize, reason: Inadmissible },
 }
 
-/// What a block does.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub diff: Diff,
@@ -126,17 +116,9 @@ impl Outcome {
 }
 
 /// Executes a block on the state of its parent. The header's roots of transactions, seeds and
-/// receipts are checked here; its state root is checked by whoever stores the diff.
+/// receipts are checked here; the store of the diff checks the state root. `actors` runs the
+/// code of actors; [`NoActors`] is for chains without code.
 pub fn apply_block(
-    view: &dyn Indexed,
-    params: &ChainParams,
-    block: &Block,
-) -> Result<Outcome, BlockError> {
-    apply_block_with(view, params, block, &NoActors)
-}
-
-/// The same on a chain whose actors have code.
-pub fn apply_block_with(
     view: &dyn Indexed,
     params: &ChainParams,
     block: &Block,
@@ -166,8 +148,8 @@ pub fn apply_block_with(
 /// A block that is being put together: everything but its transactions and roots.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Parent, height, round, proposer and time; the roots are filled in, the state's by whoever
-    /// stores it.
+    /// Parent, height, round, proposer and time; the roots are filled in, the state's by its
+    /// store.
     pub header: Header,
     pub seeds: Vec<SeedSignature>,
     /// A certificate that this block may carry.
@@ -178,16 +160,6 @@ pub struct Draft {
 /// cannot be in the block is left out. Returns why, by index. The caller may end what is waiting at
 /// any time: what was taken until then is a block.
 pub fn propose_block<'t>(
-    view: &dyn Indexed,
-    params: &ChainParams,
-    draft: Draft,
-    waiting: impl IntoIterator<Item = &'t Bytes>,
-) -> Result<(Block, Outcome, BTreeMap<usize, Inadmissible>), BlockError> {
-    propose_block_with(view, params, draft, waiting, &NoActors)
-}
-
-/// The same on a chain whose actors have code.
-pub fn propose_block_with<'t>(
     view: &dyn Indexed,
     params: &ChainParams,
     draft: Draft,
@@ -248,7 +220,8 @@ pub fn timers_unsigned(
             Ok(())
         };
         // It has all the cycles there are, and reports its own errors.
-        let _ = exec.metered(u64::MAX, u64::MAX, run);
+        let meter = Meter { cycles: u64::MAX, cells: u64::MAX, cell_cycles: 0 };
+        let _ = exec.metered(meter, run);
     });
     Ok(exec.finish())
 }
@@ -265,7 +238,6 @@ pub(crate) struct Env {
     pub(crate) stamp: Stamp,
 }
 
-/// A block being executed.
 pub(crate) struct Exec<'a> {
     pub(crate) state: Overlay<'a>,
     pub(crate) params: &'a ChainParams,
@@ -380,7 +352,7 @@ impl<'a> Exec<'a> {
         self.drop_cold_lists();
         self.close_phase(Cause::Closing);
         self.update_roster();
-        self.subsets.take_in(&self.state, self.chain.next_slot);
+        self.subsets.add_registered(&self.state, self.chain.next_slot);
         self.basefees = self.basefees.next(self.params, self.used);
         self.state.put(&ChainKey {}, &self.chain);
         self.state.put(&SupplyKey {}, &self.supply);

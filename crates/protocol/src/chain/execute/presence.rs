@@ -144,7 +144,7 @@ impl Exec<'_> {
     fn set_presence(&mut self, slot: Slot, present: bool) {
         let Some(record) = self.state.get(&SlotKey { slot }) else { return };
         let Some(mut runner) = self.known(record.runner) else { return };
-        // Who has left keeps its place in the lists for a while, but is not there.
+        // A runner that left keeps its place in the lists for a while, but is not present.
         let gone = runner.slot != slot || runner.status == Status::Deregistered;
         if gone || runner.present == present {
             return;

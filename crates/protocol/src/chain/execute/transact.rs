@@ -26,15 +26,15 @@ pub(crate) struct Meter {
     pub(crate) cell_cycles: u64,
 }
 
-/// What a part of an operation found; see [`Exec::before`].
+/// A point of an operation that [`Exec::rollback_to`] goes back to.
 #[derive(Clone, Debug)]
-pub(crate) struct Before {
+pub(crate) struct Savepoint {
     chain: ChainState,
     supply: Supply,
     timers: TimerIndex,
     dues: Dues,
-    mark: usize,
-    /// Of lists that only grow.
+    writes: usize,
+    /// Lengths of the lists that only grow.
     lengths: (usize, usize, usize),
 }
 
@@ -68,7 +68,7 @@ impl Exec<'_> {
             exec.settle_dues(Purse { payer, limit, own_counts: true })
         });
         if result.is_err() {
-            self.tell_fault();
+            self.emit_fault();
         }
         self.settle_fee(admitted, result.err());
         Ok(())
@@ -111,30 +111,29 @@ impl Exec<'_> {
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let before = self.before();
+        let savepoint = self.savepoint();
         let result = part(self);
         if result.is_err() {
-            self.take_back(before);
+            self.rollback_to(savepoint);
         }
         result
     }
 
-    /// What [`Exec::take_back`] needs.
-    pub(crate) fn before(&self) -> Before {
-        Before {
+    pub(crate) fn savepoint(&self) -> Savepoint {
+        Savepoint {
             chain: self.chain.clone(),
             supply: self.supply,
             timers: self.timers.clone(),
             dues: self.dues.clone(),
-            mark: self.state.mark(),
+            writes: self.state.savepoint(),
             lengths: (self.events.len(), self.new_lists.len(), self.changing.len()),
         }
     }
 
     /// Takes back what was written since. What was consumed stays consumed.
-    pub(crate) fn take_back(&mut self, before: Before) {
-        let Before { chain, supply, timers, dues, mark, lengths } = before;
-        self.state.back_to(mark);
+    pub(crate) fn rollback_to(&mut self, savepoint: Savepoint) {
+        let Savepoint { chain, supply, timers, dues, writes, lengths } = savepoint;
+        self.state.rollback_to(writes);
         (self.chain, self.supply, self.timers, self.dues) = (chain, supply, timers, dues);
         self.events.truncate(lengths.0);
         self.new_lists.truncate(lengths.1);
@@ -143,16 +142,6 @@ impl Exec<'_> {
 
     /// Runs a call within limits; how it ended, and what it left of the cycles and cells.
     pub(crate) fn metered(
-        &mut self,
-        cycles: u64,
-        cells: u64,
-        call: impl FnOnce(&mut Self) -> Result<(), Refusal>,
-    ) -> (Result<(), Refusal>, (u64, u64)) {
-        self.limited(Meter { cycles, cells, cell_cycles: 0 }, call)
-    }
-
-    /// The same, with limits of any form.
-    pub(crate) fn limited(
         &mut self,
         meter: Meter,
         call: impl FnOnce(&mut Self) -> Result<(), Refusal>,

@@ -1,6 +1,7 @@
 //! Indexes: what follows from the state and is not state.
 //!
-//! Local: how indexes are arranged may change freely. What they answer is consensus.
+//! Local: a change here needs no agreement among validators, except in modules that say
+//! `Consensus`.
 //!
 //! Building an index costs a walk over all runners or all timers, so each view carries its own along:
 //! a block takes those of its parent and leaves those that follow from it in its
@@ -23,6 +24,5 @@ pub trait Indexed: View {
     /// The validators' lists of runners ([`Subsets::load`]).
     fn subsets(&self) -> Subsets;
 
-    /// The due timers ([`TimerIndex::load`]).
     fn timers(&self) -> TimerIndex;
 }

@@ -1,4 +1,6 @@
 //! The roster as the state gives it: all runners, and the lists of the jobs that wait.
+//!
+//! Consensus: a change here forks the chain. Which version of a profile counts is decided here.
 
 use crate::base::primitives::{Address, Height, Slot};
 use crate::base::state::{View, read};
@@ -39,7 +41,7 @@ pub fn load_entry(view: &(impl View + ?Sized), slot: Slot, at: Option<Stamp>) ->
         None => (profile.current(), runner.candidacy.current()),
         Some(stamp) => (profile.at(stamp)?, runner.candidacy.at(stamp)?),
     };
-    // A runner that came back has a new slot; its old one is nobody's.
+    // A runner that came back has a new slot; its old one is vacant.
     (profile.slot == slot).then(|| Entry {
         address,
         profile: Arc::new(profile.clone()),

@@ -1,5 +1,7 @@
 //! Which validators attest which runners, arranged so that votes can be packed and unpacked.
 //!
+//! Consensus: a change here forks the chain. A vote's bits are places in these lists.
+//!
 //! A validator's list names the runners that it may attest, ascending by slot; a vote's bits are by
 //! place in the list. During a phase (`Phase`) a list only grows at its end, because slots
 //! do: an attestation of an earlier block of the phase still means what it meant. Those of the
@@ -160,7 +162,7 @@ impl Subsets {
         }
     }
 
-    /// How many slots' subsets so many hashes draw.
+    /// How many slots' subsets this many hashes draw.
     pub(crate) fn slots_for(&self, hashes: u64) -> u32 {
         let each = (self.validators.len() as u64).max(1);
         u32::try_from((hashes / each).max(1)).unwrap_or(u32::MAX)
@@ -177,8 +179,8 @@ impl Subsets {
         }
     }
 
-    /// Takes in everybody who has registered since it was last asked, up to the first free slot.
-    pub(crate) fn take_in(&mut self, view: &dyn View, next_slot: Slot) {
+    /// Adds the runners that registered since the last call, up to the first free slot.
+    pub(crate) fn add_registered(&mut self, view: &dyn View, next_slot: Slot) {
         for slot in self.next_slot..next_slot.get() {
             let record = read(view, &SlotKey { slot: Slot(slot) });
             if let Some(key) = record.and_then(|record| key_of(view, record.runner)) {
@@ -311,7 +313,7 @@ impl Subsets {
         attesting.fold(0, |mask, index| mask | 1 << index)
     }
 
-    /// The same for many slots, by one walk over all lists.
+    /// As above for many slots, by one walk over all lists.
     fn attesting_many(&self, slots: &[u32], newest: &[Option<AttestationRecord>]) -> Vec<Mask> {
         let end = slots.last().map_or(0, |last| *last as usize + 1);
         let mut all: Vec<Mask> = vec![0; end];
@@ -331,7 +333,7 @@ impl Subsets {
     }
 }
 
-/// From so many slots on, one walk over all lists is less work than a search for each.
+/// From this many slots on, one walk over all lists is less work than a search for each.
 const FEW_SLOTS: usize = 512;
 
 /// Gives a slot its place with each of its validators.

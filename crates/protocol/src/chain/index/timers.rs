@@ -1,4 +1,7 @@
 //! The index of due timers as the state gives it.
+//!
+//! Local: a change here needs no agreement among validators. `LocalChain` in its paranoid mode compares
+//! the outcome of each block on a loaded index with that on the index that blocks carried along.
 
 use crate::base::codec::Decode;
 use crate::base::entries::Entries;
@@ -36,7 +39,7 @@ impl TimerIndex {
             let id = B256::from_slice(&key[1..]);
             due.push(timer.entry(id, lot(&beacon.unwrap_or_default(), &id)));
         }
-        index.take_in(due, chain.height);
+        index.add_due(due, chain.height);
         index
     }
 }

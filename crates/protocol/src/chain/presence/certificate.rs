@@ -34,7 +34,7 @@ pub(crate) fn finalized(
     if got >= height {
         return Err(PresenceRefusal::NotAnAncestor { height, got });
     }
-    // Heights do not go below 0, so genesis is always too old: nobody votes for it.
+    // Heights do not go below 0, so genesis, for which there are no votes, is always too old.
     if got <= height.minus(PRESENCE_TIMEOUT_BLOCKS) {
         return Err(PresenceRefusal::TooOld { height, got });
     }

@@ -48,7 +48,7 @@ impl Exec<'_> {
         let (height, stamp) = (self.env.height, self.env.stamp);
         let mut runner = match known {
             Some(runner) => {
-                // Its old slot is nobody's from now on.
+                // Its old slot is vacant from now on.
                 self.note_profile(runner.slot);
                 runner
             }

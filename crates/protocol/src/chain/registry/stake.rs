@@ -1,9 +1,9 @@
 //! Own and delegated stake, unbonding, slashing, and the runners' pay.
 //!
 //! Delegators hold shares in a runner's delegated stake: what they earn is added to it, what they
-//! lose is taken from it. Stake that leaves waits in batches by the height at which it left
-//! (`rules/registry/unbonding`), where a slash for something older still reaches it, so nobody can step
-//! aside between a draw and its end, and nobody pays for what was drawn after it had left.
+//! lose is taken from it. Unbonding stake waits in batches by the height at which it left
+//! (`rules/registry/unbonding`). A slash for an older duty still reaches it, so stake cannot escape between
+//! a draw and its end, and is not liable for later draws.
 
 use crate::base::error::Refusal;
 use crate::base::math::mul_div;
@@ -72,8 +72,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Pays out what has unbonded, or waits for what it still answers for. Every seat and every
-    /// dispute ends, and later ones do not reach it.
+    /// Pays out unbonded stake, or waits for duties for which it is still liable. Every seat and dispute
+    /// ends, and later ones do not reach it.
     pub(crate) fn release_stake(
         &mut self,
         address: Address,

@@ -4,7 +4,7 @@ use crate::base::error::Refusal;
 use crate::base::primitives::{Address, Amount};
 use crate::chain::execute::Exec;
 use crate::rules::agenda::Task;
-use crate::rules::dispatcher::job::{Job, Progress, Seat, Stakes};
+use crate::rules::dispatcher::job::{Job, Seat, SeatState, Stakes};
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::event::Event;
 use crate::rules::key::RunnerKey;
@@ -16,17 +16,18 @@ use crate::rules::registry::versioned::Stamp;
 pub(crate) const SCORE_SETTLED: u32 = 100;
 /// Score of the aggregator in the winning group.
 pub(crate) const SCORE_AGGREGATOR: u32 = 110;
-/// Score of a timeout, of a result outside the winning group, of an attested crash.
+/// Score of a timeout, of a result outside the winning group, of an attested crash. It stands for the
+/// `TIMEOUT_PENALTY` of CIP-2; a number of jailings (`SLASH_THRESHOLD`) slashes nothing yet.
 pub(crate) const SCORE_FAILED: u32 = 0;
 
-/// A draw from fewer candidates, or from fewer than half of all runners, scores nobody.
+/// A draw from fewer candidates, or from fewer than half of all runners, is not scored.
 const SCORED_CANDIDATES_MIN: u64 = 10;
 
-/// Sums after a jail term: a reputation of exactly 50, on probation.
+/// Sums after a jail term: a reputation of exactly 50 (`JAIL_EXIT_FLOOR`), on probation.
 const PROBATION_WEIGHT: u128 = 4_000_000_000;
 /// Weight that outweighs the prior of 20 events so that the reputation is 0 at once: the mean of
 /// the prior and this many events of score 0 is below half a nano point.
-const DISGRACE_WEIGHT: u128 = 24_000_000_000_000_000_000_000_000;
+const ZERO_REPUTATION_WEIGHT: u128 = 24_000_000_000_000_000_000_000_000;
 
 /// Crash attestations that a runner's record remembers; the flag needs fewer.
 const CRASHES_KEPT: usize = 64;
@@ -99,11 +100,11 @@ impl Exec<'_> {
         self.put_runner(address, runner);
     }
 
-    /// Reputation 0 and jail, for who committed and did not stand by it.
-    pub(crate) fn disgrace(&mut self, address: Address, runner: &mut Runner) {
+    /// The penalty for a commitment without a valid reveal.
+    pub(crate) fn zero_reputation_and_jail(&mut self, address: Address, runner: &mut Runner) {
         runner.reputation = Reputation {
             score_sum: 0,
-            weight_sum: DISGRACE_WEIGHT,
+            weight_sum: ZERO_REPUTATION_WEIGHT,
             last_update: self.env.height.get(),
         };
         self.jail(address, runner);
@@ -166,7 +167,7 @@ impl Exec<'_> {
             stakes,
             scored: snapshot.scored,
             overbooked: full && runner.terms.since <= snapshot.height,
-            progress: Progress::Waiting,
+            progress: SeatState::Waiting,
         };
         runner.open_jobs += 1;
         runner.open_value = Amount(runner.open_value.get().saturating_add(stakes.value.get()));

@@ -3,8 +3,8 @@
 //! # Three tiers in one key space
 //! The seed has a ring of blocks, a queue of epochs and a sorted overflow, because an array cannot
 //! reach 30 days ahead block by block. A key space can: a bucket's key is its height, written big
-//! endian. What is within `RING_BUFFER_SIZE` blocks *is* the ring (no two of those heights share
-//! `height mod 4096`), what is within `EPOCHS` epochs of `EPOCH_BLOCKS` *is* the epoch queue, and the
+//! endian. What is within `RING_BUFFER_SIZE` (4,096) blocks *is* the ring (no two of those heights share
+//! `height mod 4096`), what is within 720 epochs of 3,600 blocks *is* the epoch queue, and the
 //! rest is a set ordered by height. A timer passes from one tier to the next by the chain getting
 //! higher: nothing is rewritten at a rollover, so no rollover can stall a block or be late, however
 //! many timers an epoch holds. Scheduling writes the timer, its actor's counter and one chunk of at
@@ -15,7 +15,7 @@
 //! # What a single height may hold
 //! All timers of a bucket become due in one block, and all that expire at a height leave the lane in
 //! one block. Both cost some microseconds each, so both are bounded when scheduling
-//! ([`BUCKET_TIMERS_MAX`], [`EXPIRING_MAX`]): whoever finds a height full takes the next one.
+//! ([`BUCKET_TIMERS_MAX`], [`EXPIRING_MAX`]): a caller that finds a height full takes the next one.
 
 use crate::base::error::Refusal;
 use crate::base::primitives::{B256, Height};
@@ -38,7 +38,7 @@ impl Ends {
         self.0.push(Counted::new(id, timer));
     }
 
-    /// The same for a timer that was due.
+    /// [`Self::note`] for a timer that was due.
     pub(super) fn note_entry(&mut self, entry: &Entry) {
         self.0.push(Counted::of_entry(entry));
     }

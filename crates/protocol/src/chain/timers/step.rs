@@ -6,7 +6,7 @@
 //! agents: at most 256, greatest stored max_fee first
 //! timer lane: in order, until nothing that waits fits
 //!     payer cannot pay → cleaned away, or passed over if the cleaning lane is used up
-//!     otherwise        → take max_cost, call the handler, give back what it did not use
+//!     otherwise        → take max_cost, call the handler, refund the rest
 //! fairness counters, the next basefee, the median tip
 //! ```
 //! What is not reached stays where it is: deferring costs nothing.
@@ -15,8 +15,8 @@ use super::calendar::Ends;
 use crate::base::account::Account;
 use crate::base::error::Refusal;
 use crate::base::primitives::{Address, Amount, B256, Cells, Cycles, Height};
-use crate::chain::execute::Exec;
 use crate::chain::execute::deposit::Purse;
+use crate::chain::execute::{Exec, Meter};
 use crate::rules::event::Event;
 use crate::rules::fees::cost;
 use crate::rules::key::{AccountKey, FiresKey, TimerKey, TimerLaneKey, TimerPayloadKey};
@@ -66,7 +66,7 @@ struct Step {
     ends: Ends,
     /// What fired or was cleaned away from the lane; the index follows at the end.
     ended: Vec<Entry>,
-    /// The same of those that became due in this block.
+    /// By index in the block's new timers: whether it ended.
     new_ended: Vec<bool>,
     /// Whether a handler ran: timers may no longer be what they were when the block's step began.
     code_ran: bool,
@@ -87,8 +87,8 @@ impl Step {
         Room { cycles: self.lane.room().min(self.gas_cap), cells }
     }
 
-    /// How full the lane is, in cycles: by cells if these are scarcer. Whoever fills it with few cycles and
-    /// many cells keeps others out, too, and would do that at a price that never rises.
+    /// How full the lane is, in cycles, or by cells if these are scarcer: otherwise timers with few cycles and
+    /// many cells could fill the lane at a price that never rises.
     fn fullness(&self) -> u64 {
         let by_cells = u128::from(self.cells.min(self.cells_max)) * u128::from(self.lane.limit());
         // A part of the limit.
@@ -103,7 +103,7 @@ impl Step {
         self.tips = Amount(self.tips.get() + tip.get());
     }
 
-    /// A payer who has to be written.
+    /// A payer's account, marked as changed.
     fn payer(&mut self, address: Address, exec: &Exec<'_>) -> &mut Account {
         let payer = self
             .payers
@@ -127,7 +127,7 @@ impl Step {
     }
 
     /// The end of a timer that was offered the lane.
-    fn note_end(&mut self, entry: Entry, new: Option<usize>) {
+    fn mark_ended(&mut self, entry: Entry, new: Option<usize>) {
         match new {
             Some(at) => self.new_ended[at] = true,
             None => self.ended.push(entry),
@@ -139,8 +139,8 @@ impl Step {
 pub(super) struct Price {
     /// Both basefees of a cycle.
     pub(super) base: u128,
-    /// Per cycle.
     pub(super) tip: u128,
+    /// Basefee of a cell. Cells are not tipped: the seed's `max_priority_fee_per_cell` is 0.
     pub(super) cell: u128,
 }
 
@@ -165,7 +165,7 @@ impl Exec<'_> {
         // Agents are asked in an order of their own, which the index keeps.
         let (with_agent, new): (Vec<Entry>, Vec<Entry>) =
             self.take_due().into_iter().partition(|entry| entry.has_agent);
-        self.timers.take_in(with_agent, self.env.height);
+        self.timers.add_due(with_agent, self.env.height);
         let waiting = self.timers.waiting() + new.len();
         let fires_max = waiting.min((self.params.lane_timer / FIRE_CYCLES) as usize);
         let mut step = Step {
@@ -191,8 +191,8 @@ impl Exec<'_> {
         self.close_timer_lane(step, new);
     }
 
-    /// The other half is for those who cannot pay: expired timers delay nobody, and those do, who stand in
-    /// the lane's order again in each block until they are cleaned away.
+    /// Half the budget is reserved for unpayable timers: they are re-examined in every block until
+    /// removed; expired ones are not.
     fn collect_expired(&mut self, step: &mut Step) {
         let half = step.cleaning_left / 2;
         while let Some(id) = self.timers.first_expired() {
@@ -217,7 +217,7 @@ impl Exec<'_> {
         search.add_new(new, |entry| weight(recent.of(&entry.actor), median));
         let asked: Vec<Entry> = index.with_agent().take(GBA_CALLS_PER_BLOCK).copied().collect();
         if !asked.is_empty() {
-            self.write_down(step);
+            self.flush(step);
         }
         let asked = self.ask_agents(&asked, &step.was, &mut search);
         let mut ahead = Vec::with_capacity(AHEAD);
@@ -235,7 +235,7 @@ impl Exec<'_> {
                 // Since it was found there has become less room.
                 let fits = step.room().fits(candidate.entry);
                 if fits && (candidate.priced || !asked.contains(&candidate.entry.id)) {
-                    self.offer_lane(&candidate, step);
+                    self.try_fire(&candidate, step);
                 }
             }
         }
@@ -260,9 +260,9 @@ impl Exec<'_> {
         });
     }
 
-    /// A due timer after what was done in this block: a handler before it may have extended or
-    /// cancelled it. What was not written is as the index has it.
-    fn as_it_is_now(&self, entry: &Entry, step: &Step) -> Option<Entry> {
+    /// The timer as it is after the handlers of this block, which may have extended or cancelled it;
+    /// `None` if it was cancelled. Without a write the index's entry holds.
+    fn current_entry(&self, entry: &Entry, step: &Step) -> Option<Entry> {
         if !step.code_ran {
             return Some(*entry);
         }
@@ -273,9 +273,9 @@ impl Exec<'_> {
     }
 
     /// Fires a timer, or finds that its payer cannot pay.
-    fn offer_lane(&mut self, candidate: &Candidate<'_>, step: &mut Step) {
+    fn try_fire(&mut self, candidate: &Candidate<'_>, step: &mut Step) {
         let Candidate { priority, new, .. } = *candidate;
-        let Some(entry) = self.as_it_is_now(candidate.entry, step) else { return };
+        let Some(entry) = self.current_entry(candidate.entry, step) else { return };
         let price = Price {
             base: self.basefees.cycle.saturating_add(step.was.basefee),
             tip: u128::from(priority),
@@ -291,7 +291,7 @@ impl Exec<'_> {
                 return;
             }
             step.end(&entry, self);
-            step.note_end(entry, new);
+            step.mark_ended(entry, new);
             self.emit(Event::TimerCancelledInsufficientFunds { timer, actor, payer });
             return;
         };
@@ -310,12 +310,12 @@ impl Exec<'_> {
         }
         self.burn(burned);
         step.count(actor, priority, (cycles, cells), tip);
-        step.note_end(entry, new);
+        step.mark_ended(entry, new);
         self.emit(Event::TimerFired { timer, actor, code, cycles, cells, fee });
     }
 
-    /// Writes what code may look at: the payers' money, and that what ended is gone.
-    fn write_down(&mut self, step: &mut Step) {
+    /// Writes what handlers may read: payers' balances, and the removal of ended timers.
+    fn flush(&mut self, step: &mut Step) {
         let payers = core::mem::take(&mut step.payers).into_iter();
         let changed = payers.filter(|(_, payer)| payer.changed);
         self.state.put_sorted(changed.map(|(address, p)| (AccountKey { address }, p.account)));
@@ -333,7 +333,7 @@ impl Exec<'_> {
         let Entry { id: timer, actor, due, fee_payer, gas_limit, max_cells, .. } = *entry;
         let payload = self.payload_of(timer);
         step.end(entry, self);
-        self.write_down(step);
+        self.flush(step);
         step.code_ran = true;
         let due = Height(due);
         let call = TimerCall { timer, actor, due, payload, gas_limit, max_cells };
@@ -360,7 +360,8 @@ impl Exec<'_> {
         rest: impl Fn(u64, u64) -> Amount,
     ) -> (u16, u64, u64) {
         let (gas_limit, max_cells) = (call.gas_limit, call.max_cells);
-        let (result, left) = self.metered(gas_limit, max_cells, |exec| {
+        let meter = Meter { cycles: gas_limit, cells: max_cells, cell_cycles: 0 };
+        let (result, left) = self.metered(meter, |exec| {
             exec.charge(FIRE_CYCLES, 0)?;
             exec.call_timer(payer, call)?;
             let limit = rest(gas_limit - exec.meter.cycles, max_cells - exec.meter.cells);
@@ -370,7 +371,7 @@ impl Exec<'_> {
         let mut cells = max_cells - left.1;
         if result.is_err() {
             // Its words are in the receipts: cells like any other event's.
-            cells += self.tell_fault_within(left.1);
+            cells += self.emit_fault_bounded(left.1);
         }
         let code = result.map_or_else(|refusal| refusal.code(), |()| 0);
         (code, gas_limit - left.0, cells)
@@ -378,12 +379,12 @@ impl Exec<'_> {
 
     /// Counts what fired, pays the proposer, prices the next block's lane.
     fn close_timer_lane(&mut self, mut step: Step, new: Vec<Entry>) {
-        self.write_down(&mut step);
+        self.flush(&mut step);
         let mut waiting = new;
         let mut has_ended = step.new_ended.iter();
         waiting.retain(|_| has_ended.next() == Some(&false));
         if step.code_ran {
-            waiting = waiting.iter().filter_map(|entry| self.as_it_is_now(entry, &step)).collect();
+            waiting = waiting.iter().filter_map(|entry| self.current_entry(entry, &step)).collect();
         }
         let fullness = step.fullness();
         let Step { was, lane, cells, mut fires, mut priorities, tips, ended, .. } = step;

@@ -10,8 +10,8 @@
 //!              nothing agreed  → everything goes back
 //! ```
 //! If a party could choose the judges, a trial would be a way to steal stake: judges that are friends of
-//! the challenger would find against an honest runner, and be paid out of its stake. So nobody chooses
-//! them. They are drawn from all runners that would do the job at its price, in any pool, by a seed that
+//! the challenger would find against an honest runner, and be paid out of its stake. So neither
+//! chooses. They are drawn from all runners that would do the job at its price, in any pool, by a seed that
 //! is unknown when the challenge is made. And these runners must be many: together they have two thirds
 //! of the weight of all other runners. An attacker with less than a third of the network then has less
 //! than half of that weight, so it is at most as likely to get four of the five seats as others are.

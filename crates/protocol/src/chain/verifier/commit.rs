@@ -5,7 +5,7 @@ use crate::base::primitives::{Address, B256, JobId};
 use crate::chain::execute::Exec;
 use crate::chain::registry::standing::SCORE_FAILED;
 use crate::rules::agenda::Task;
-use crate::rules::dispatcher::job::{Job, Progress, Seat, Status};
+use crate::rules::dispatcher::job::{Job, Seat, SeatState, Status};
 use crate::rules::event::Event;
 use crate::rules::key::JobKey;
 
@@ -27,16 +27,16 @@ impl Exec<'_> {
         if at > deadline {
             return Err(Refusal::DeadlinePassed);
         }
-        if seat.progress != Progress::Waiting {
+        if seat.progress != SeatState::Waiting {
             return Err(Refusal::AlreadyCommitted);
         }
         if single {
             return Err(Refusal::ResultDirectly);
         }
-        seat.progress = Progress::Committed { commitment, at };
+        seat.progress = SeatState::Committed { commitment, at };
         self.sign_of_life(who)?;
         self.emit(Event::Committed { job: *id, runner: who, commitment });
-        let all = job.taking_part().all(|seat| seat.progress != Progress::Waiting);
+        let all = job.taking_part().all(|seat| seat.progress != SeatState::Waiting);
         if all && enough_commits(&job) {
             self.close_commits(id, job);
         } else {
@@ -47,7 +47,7 @@ impl Exec<'_> {
 
     fn close_commits(&mut self, id: &JobId, mut job: Job) {
         job.status = Status::Committed;
-        // Deadlines are absolute, but a full agenda must not cost anybody its time to reveal.
+        // Deadlines are absolute, but a full agenda must not cost a runner its time to reveal.
         let now = self.env.height;
         job.aggregator_until = job.aggregator_until.max(now.plus(self.params.aggregator_blocks));
         job.reveal_by = job.reveal_by.max(now.plus(self.params.reveal_blocks));
@@ -58,7 +58,7 @@ impl Exec<'_> {
         self.resolve_if_complete(id, job);
     }
 
-    /// Who has not committed by now is out. With enough commits the job goes on without them;
+    /// Unseats the runners that have not committed. With enough commits the job goes on without them;
     /// otherwise their seats are drawn again.
     pub(crate) fn commit_deadline(&mut self, id: &JobId, attempt: u32) -> u64 {
         let Some(mut job) = self.state.get(&JobKey { job: *id }) else { return 0 };
@@ -77,10 +77,10 @@ impl Exec<'_> {
 
     fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {
         for seat in &mut job.seats {
-            if seat.progress != Progress::Waiting {
+            if seat.progress != SeatState::Waiting {
                 continue;
             }
-            seat.progress = Progress::TimedOut;
+            seat.progress = SeatState::TimedOut;
             job.excluded.push(seat.runner);
             let (runner, excused) = (seat.runner, seat.overbooked);
             self.emit(Event::RunnerTimedOut { job: *id, runner, excused });
@@ -94,7 +94,7 @@ impl Exec<'_> {
 
 /// Whether a verdict is still possible with those that have committed.
 fn enough_commits(job: &Job) -> bool {
-    let committed = |seat: &&Seat| matches!(seat.progress, Progress::Committed { .. });
+    let committed = |seat: &&Seat| matches!(seat.progress, SeatState::Committed { .. });
     let commits = job.taking_part().filter(committed).count() as u32;
     job.committee > 1 && commits >= job.n_threshold
 }

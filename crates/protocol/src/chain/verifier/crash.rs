@@ -4,13 +4,13 @@ use crate::base::error::Refusal;
 use crate::base::primitives::{Address, JobId};
 use crate::chain::execute::Exec;
 use crate::chain::registry::standing::SCORE_FAILED;
-use crate::rules::dispatcher::job::{Progress, Status};
+use crate::rules::dispatcher::job::{SeatState, Status};
 use crate::rules::event::{CrashSignal, Event};
 use crate::rules::key::JobKey;
 
 /// Whether a runner has opened something, be it not what it committed to.
-fn opened(progress: &Progress) -> bool {
-    matches!(progress, Progress::Revealed { .. } | Progress::Excused { .. } | Progress::Slashed)
+fn opened(progress: &SeatState) -> bool {
+    matches!(progress, SeatState::Revealed { .. } | SeatState::Excused { .. } | SeatState::Slashed)
 }
 
 impl Exec<'_> {
@@ -29,7 +29,7 @@ impl Exec<'_> {
         if over {
             return Err(Refusal::WrongPhase);
         }
-        if !matches!(seat.progress, Progress::Committed { .. }) {
+        if !matches!(seat.progress, SeatState::Committed { .. }) {
             return Err(Refusal::NothingCommitted);
         }
         let exemption = self.params.crash_exemption_blocks;
@@ -46,7 +46,7 @@ impl Exec<'_> {
             return Ok(());
         }
         if let Some(seat) = job.seat_of(who) {
-            seat.progress = Progress::Crashed;
+            seat.progress = SeatState::Crashed;
         }
         self.unseat_runner(&seat);
         // It stands in place of a slash, so it counts at every price.

@@ -1,9 +1,9 @@
-//! The end of the reveal phase: who stood by its commit, who wins, who does not.
+//! The end of the reveal phase: slashes commits without a reveal, and settles the winners.
 
 use crate::base::codec::Bytes;
 use crate::base::primitives::{Address, Amount, BPS, JobId};
 use crate::chain::execute::Exec;
-use crate::rules::dispatcher::job::{Failure, Job, Progress, Status};
+use crate::rules::dispatcher::job::{Failure, Job, SeatState, Status};
 use crate::rules::dispatcher::judging::{fits_schema, judging_factor};
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::dispatcher::verdict::judge;
@@ -14,10 +14,10 @@ use crate::rules::key::{JobKey, RevealKey};
 const BYTES_PER_WORK: u64 = 256;
 
 impl Exec<'_> {
-    /// Judges a job as soon as nobody is left to reveal; otherwise keeps it as it is.
+    /// Judges a job once no reveal is outstanding; otherwise keeps it as it is.
     pub(crate) fn resolve_if_complete(&mut self, id: &JobId, job: Job) {
         let complete = job.status == Status::Committed
-            && !job.taking_part().any(|seat| matches!(seat.progress, Progress::Committed { .. }));
+            && !job.taking_part().any(|seat| matches!(seat.progress, SeatState::Committed { .. }));
         if complete {
             self.resolve(id, job);
         } else {
@@ -32,7 +32,7 @@ impl Exec<'_> {
         }
         let silent: Vec<Address> = job
             .taking_part()
-            .filter(|seat| matches!(seat.progress, Progress::Committed { .. }))
+            .filter(|seat| matches!(seat.progress, SeatState::Committed { .. }))
             .map(|seat| seat.runner)
             .collect();
         for runner in silent {
@@ -44,14 +44,14 @@ impl Exec<'_> {
     /// Commit without a valid reveal: stake, reputation and freedom (SPEC §6, §7).
     pub(crate) fn slash_seat(&mut self, id: &JobId, job: &mut Job, who: Address, invalid: bool) {
         let Some(seat) = job.seat_of(who) else { return };
-        seat.progress = Progress::Slashed;
+        seat.progress = SeatState::Slashed;
         let seat = seat.clone();
         let Some(mut runner) = self.known(who) else { return };
         let part =
             seat.stake.scale(u128::from(self.params.non_reveal_slash_bps), BPS).unwrap_or_default();
         let amount = part.at_most(Amount(self.params.max_non_reveal_slash));
         let amount = self.take_stake(&mut runner, amount, seat.since);
-        self.disgrace(who, &mut runner);
+        self.zero_reputation_and_jail(who, &mut runner);
         self.put_runner(who, runner);
         self.unseat_runner(&seat);
         self.distribute_slash(amount, job.submitter);
@@ -91,7 +91,7 @@ impl Exec<'_> {
         results: &[(Address, Bytes)],
     ) {
         let excused =
-            job.taking_part().any(|seat| matches!(seat.progress, Progress::Excused { .. }));
+            job.taking_part().any(|seat| matches!(seat.progress, SeatState::Excused { .. }));
         let too_few = (results.len() as u32) < job.n_threshold;
         let valid: Vec<Address> = results
             .iter()
@@ -101,7 +101,7 @@ impl Exec<'_> {
         let part = u128::from(self.params.no_agreement_bps) * valid.len() as u128;
         let whole = BPS * u128::from(job.committee.max(1));
         let gross = job.escrow.scale(part, whole).unwrap_or_default();
-        // A trial that finds nothing costs nobody anything.
+        // A trial without a verdict costs neither side anything.
         if job.challenges.is_none() {
             self.pay_without_verdict(id, job, gross, &valid);
         }

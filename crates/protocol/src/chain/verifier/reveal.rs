@@ -4,7 +4,7 @@ use crate::base::crypto::Signature;
 use crate::base::error::Refusal;
 use crate::base::primitives::{Address, B256, JobId, keccak256};
 use crate::chain::execute::Exec;
-use crate::rules::dispatcher::job::{Job, Progress, Status};
+use crate::rules::dispatcher::job::{Job, SeatState, Status};
 use crate::rules::dispatcher::judging::judging_cycles;
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::event::Event;
@@ -129,7 +129,7 @@ impl Exec<'_> {
         let progress = match &reveal.result {
             Delivery::Excuse { code } => {
                 self.emit(Event::ResultExcused { job: *id, runner, excuse: *code });
-                Progress::Excused { excuse: *code }
+                SeatState::Excused { excuse: *code }
             }
             Delivery::Result { bytes } => {
                 // A result over the agreed size is known by its hash alone, and wins nothing.
@@ -138,7 +138,7 @@ impl Exec<'_> {
                 }
                 let result_hash = keccak256(&bytes[..]);
                 self.emit(Event::Revealed { job: *id, runner, result_hash });
-                Progress::Revealed { result_hash }
+                SeatState::Revealed { result_hash }
             }
         };
         if let Some(seat) = job.seat_of(runner) {
@@ -151,8 +151,8 @@ impl Exec<'_> {
 fn awaited(job: &mut Job, runner: Address) -> Result<(B256, u32), Refusal> {
     let seat = job.seat_of(runner).ok_or(Refusal::NotSeated)?;
     match seat.progress {
-        Progress::Committed { commitment, .. } => Ok((commitment, seat.attempt)),
-        Progress::Revealed { .. } | Progress::Excused { .. } => Err(Refusal::AlreadyRevealed),
+        SeatState::Committed { commitment, .. } => Ok((commitment, seat.attempt)),
+        SeatState::Revealed { .. } | SeatState::Excused { .. } => Err(Refusal::AlreadyRevealed),
         _ => Err(Refusal::NothingCommitted),
     }
 }

@@ -6,7 +6,7 @@ use crate::chain::execute::Exec;
 use crate::chain::registry::standing::{SCORE_AGGREGATOR, SCORE_FAILED, SCORE_SETTLED};
 use crate::rules::callback::{Deferred, DeferredCall};
 use crate::rules::dispatcher::committee::VerificationMode;
-use crate::rules::dispatcher::job::{Job, MruRecord, Progress, Seat, Status};
+use crate::rules::dispatcher::job::{Job, MruRecord, Seat, SeatState, Status};
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::dispatcher::verdict::Verdict;
 use crate::rules::event::Event;
@@ -91,15 +91,15 @@ impl Exec<'_> {
         for seat in job.taking_part() {
             let won = winners.contains(&seat.runner);
             match seat.progress {
-                Progress::Revealed { .. } if won && job.aggregator == Some(seat.runner) => {
+                SeatState::Revealed { .. } if won && job.aggregator == Some(seat.runner) => {
                     self.score_seat(seat, SCORE_AGGREGATOR);
                 }
-                Progress::Revealed { .. } if won => self.score_seat(seat, SCORE_SETTLED),
-                Progress::Revealed { .. } => {
+                SeatState::Revealed { .. } if won => self.score_seat(seat, SCORE_SETTLED),
+                SeatState::Revealed { .. } => {
                     self.emit(Event::ResultRejected { job: *id, runner: seat.runner });
                     self.score_seat(seat, SCORE_FAILED);
                 }
-                // An excuse is scored by nobody, an attested crash when it was attested.
+                // An excuse is not scored; an attested crash was scored when it was attested.
                 _ => {}
             }
         }

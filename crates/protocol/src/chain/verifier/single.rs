@@ -7,7 +7,7 @@ use crate::base::primitives::{Address, JobId, keccak256};
 use crate::chain::execute::Exec;
 use crate::chain::registry::standing::SCORE_FAILED;
 use crate::rules::dispatcher::committee::VerificationMode;
-use crate::rules::dispatcher::job::{Failure, Job, Progress, Seat, Status};
+use crate::rules::dispatcher::job::{Failure, Job, Seat, SeatState, Status};
 use crate::rules::dispatcher::judging::fits_schema;
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::dispatcher::verdict::Verdict;
@@ -61,13 +61,13 @@ impl Exec<'_> {
         let result_hash = keccak256(&result[..]);
         self.emit(Event::Revealed { job: *id, runner: who, result_hash });
         if fits_schema(spec, result) {
-            seat_mut(&mut job, who).progress = Progress::Revealed { result_hash };
+            seat_mut(&mut job, who).progress = SeatState::Revealed { result_hash };
             let verdict = Verdict { winners: vec![who], agreed: None, result: result.clone() };
             self.settle(id, job, spec, verdict);
         } else {
-            // As good as none: somebody else gets the seat.
+            // As good as none: another runner gets the seat.
             let seat = seat_mut(&mut job, who);
-            seat.progress = Progress::TimedOut;
+            seat.progress = SeatState::TimedOut;
             let seat = seat.clone();
             job.excluded.push(who);
             self.emit(Event::ResultRejected { job: *id, runner: who });
@@ -88,7 +88,7 @@ impl Exec<'_> {
         who: Address,
         excuse: Excuse,
     ) {
-        seat_mut(&mut job, who).progress = Progress::Excused { excuse };
+        seat_mut(&mut job, who).progress = SeatState::Excused { excuse };
         self.emit(Event::ResultExcused { job: *id, runner: who, excuse });
         let bonded = spec.verification.mode == VerificationMode::EconomicBond;
         let gross = excuse.gross(job.escrow, self.params.excuse_bps, bonded);

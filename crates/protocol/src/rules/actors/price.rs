@@ -68,17 +68,17 @@ pub const FRAME_BYTES_PER_CYCLE: u64 = 4;
 /// A value of a document is read twice, and becomes part of a job.
 pub const DOCUMENT_VALUE_CYCLES: u64 = 8;
 
-/// Price of making a job of a document of so many values, with so many bytes of text.
+/// Price of making a job of a document of this many values, with this many bytes of text.
 pub const fn document(values: u64, bytes: u64) -> u64 {
     values * DOCUMENT_VALUE_CYCLES + bytes / WRITE_BYTES_PER_CYCLE
 }
 
-/// Price of an event with so many bytes: they are hashed into the receipts.
+/// Price of an event with this many bytes: they are hashed into the receipts.
 pub const fn event(bytes: usize) -> u64 {
     EVENT_CYCLES + bytes as u64 / WRITE_BYTES_PER_CYCLE
 }
 
-/// Price of reading a record of so many bytes.
+/// Price of reading a record of this many bytes.
 pub const fn read(bytes: usize) -> u64 {
     READ_CYCLES + bytes as u64 / READ_BYTES_PER_CYCLE
 }
@@ -88,19 +88,19 @@ pub const fn carried(bytes: usize) -> u64 {
     bytes as u64 / CARRIED_BYTES_PER_CYCLE
 }
 
-/// Price of writing a record of so many bytes.
+/// Price of writing a record of this many bytes.
 pub const fn write(bytes: usize) -> u64 {
     WRITE_CYCLES + bytes as u64 / WRITE_BYTES_PER_CYCLE
 }
 
-/// Price of a call of code of so many bytes, before the code does anything, if an earlier call of this
+/// Price of a call of code of this many bytes, before the code does anything, if an earlier call of this
 /// block had the same code.
 pub const fn call(code_bytes: u64) -> u64 {
     CALL_CYCLES + code_bytes / CODE_BYTES_PER_CYCLE
 }
 
-/// The same if none had. What a machine has kept of compiled code is its own affair: nothing of it may
-/// decide what a call costs, and whoever keeps nothing must be able to follow.
+/// The same if none had. Caches of compiled code are local: they must not decide what a call costs, and a
+/// node without one must be able to follow.
 pub const fn first_call(code_bytes: u64) -> u64 {
     call(code_bytes) + code_bytes * COMPILE_BYTE_CYCLES
 }

@@ -46,19 +46,18 @@ pub struct KeyNode {
 }
 codec_struct!(KeyNode { left, right });
 
-/// A call that waits, without the machine's frames: an answer is noted here, and that must not cost
-/// what the frames' size is.
+/// A call that waits, without the machine's frames: noting an answer must not cost by their size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The method that was called.
     pub method: String,
     pub sender: Address,
     pub origin: Address,
-    /// The call that waits for what this one returns.
+    /// The call that waits for its return value.
     pub reply: Option<(Address, u64)>,
-    /// Since when it waits for what it waits for now.
+    /// The height at which its present wait began.
     pub since: Height,
-    /// What it asked for and has no answer to yet.
+    /// Tokens without an answer yet.
     pub open: Vec<u64>,
     /// What it waits for; nothing if its answer is on the way.
     pub awaits: Vec<u64>,
@@ -75,7 +74,6 @@ pub struct Wait {
     pub frame: u64,
     pub on: WaitOn,
     pub deposit: Amount,
-    /// Cycles that were prepaid.
     pub cycles_limit: u64,
     /// What the actor's balance holds it against, with its answer.
     pub held: Amount,
@@ -87,31 +85,27 @@ codec_struct!(Wait { frame, on, deposit, cycles_limit, held, answer });
 /// What a call may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOn {
-    /// A height.
-    Height { height: Height },
+    Height {
+        height: Height,
+    },
     /// The end of a job.
-    Job { job: JobId },
+    Job {
+        job: JobId,
+    },
     /// What another actor's method returns.
-    Method { actor: Address },
+    Method {
+        actor: Address,
+    },
 }
 codec_enum!(WaitOn { 1 => Height { height }, 2 => Job { job }, 3 => Method { actor } });
 
 /// An answer on its way. What the state has anyway is not repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The height has come.
     Slept,
-    Returned {
-        /// These bytes.
-        value: Bytes,
-    },
-    Job {
-        job: JobId,
-    },
-    Failed {
-        code: u16,
-        message: String,
-    },
+    Returned { value: Bytes },
+    Job { job: JobId },
+    Failed { code: u16, message: String },
 }
 codec_enum!(Answer {
     1 => Slept {},

@@ -69,11 +69,6 @@ impl VerificationMode {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
-
-    /// The mode of that number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| *mode as u8 == number)
-    }
 }
 
 /// A job cannot be assigned: fewer candidates than its mode needs.
@@ -85,7 +80,7 @@ pub struct InsufficientRunners {
     pub candidates: usize,
 }
 
-/// `HHI_instant` in nano: the sum of squared shares, divided once. `None` if nobody has any stake.
+/// `HHI_instant` in nano: the sum of squared shares, divided once. `None` without any stake.
 pub fn hhi_instant(stakes: impl Iterator<Item = u128> + Clone) -> Option<u64> {
     let mut total = U256::ZERO;
     for stake in stakes.clone() {
@@ -229,12 +224,10 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_lead_back_to_the_mode() {
+    fn names_lead_back_to_the_mode() {
         for mode in VerificationMode::ALL {
             assert_eq!(VerificationMode::from_name(mode.name()), Some(mode));
-            assert_eq!(VerificationMode::from_number(mode as u8), Some(mode));
         }
         assert_eq!(VerificationMode::from_name("coin_toss"), None);
-        assert_eq!(VerificationMode::from_number(6), None);
     }
 }

@@ -254,7 +254,7 @@ fn verification(mut fields: Fields<'_>) -> Read<Verification> {
         "semantic_similarity" => VerificationMode::SemanticSimilarity,
         _ => return Err(wrong("verification.mode", "is not a verification mode")),
     };
-    // A committee is counted by whoever orders it; one runner needs no counting.
+    // The submitter chooses a committee's size; a single runner has none.
     let counted = |name: &str, count: u32| match count {
         0 if mode.is_single() => Ok(1),
         0 => Err(wrong(format!("verification.{name}"), "this mode needs it, and at least 1")),

@@ -92,7 +92,6 @@ pub enum Target {
 /// What a job would cost a runner, and what it can pay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Quote {
-    /// Allowed seconds.
     pub seconds: u32,
     pub input_tokens: u32,
     pub output_tokens: u32,
@@ -153,7 +152,7 @@ impl Query {
         query
     }
 
-    /// The query of its class alone: no price and no value rules anybody out.
+    /// The query of its class alone: no price and no value excludes a runner.
     pub fn base(&self) -> Self {
         Self { class: self.class.clone(), quote: None, value: Amount::ZERO }
     }
@@ -327,7 +326,7 @@ impl Entry {
             && coverage(candidacy, rules).is_some()
     }
 
-    /// The next height at which a filter may turn without anybody writing the runner.
+    /// The next height at which a filter may turn without a write to the runner.
     pub fn next_turn(&self, rules: &Rules, height: Height) -> Option<Height> {
         let candidacy = &self.candidacy;
         let silence = candidacy.last_seen.plus(rules.heartbeat_timeout_blocks).plus(1);

@@ -114,7 +114,6 @@ pub enum Failure {
     NoRunners,
     /// The results do not agree.
     NoAgreement,
-    /// The seed never came.
     NoSeed,
     /// Its only runner has an excuse, or so many of a committee that the others cannot agree.
     Excused,
@@ -148,9 +147,7 @@ codec_struct!(Snapshot { height, roots, seats, bound, mru, scored });
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     pub job: JobId,
-    /// After this attempt.
     pub attempt: u32,
-    /// Since this height.
     pub since: Height,
 }
 codec_struct!(Retry { job, attempt, since });
@@ -171,7 +168,7 @@ pub struct Seat {
     pub runner: Address,
     /// In which selection it was drawn.
     pub attempt: u32,
-    /// When its candidates were fixed: whoever left its stake before answers for nothing here.
+    /// When its candidates were fixed: stake withdrawn before is not liable.
     pub since: Height,
     /// Its reputation when it was drawn.
     pub reputation_nano: u64,
@@ -190,7 +187,7 @@ pub struct Seat {
     pub scored: bool,
     /// It had no place free when it was drawn: it may let this job pass without blame.
     pub overbooked: bool,
-    pub progress: Progress,
+    pub progress: SeatState,
 }
 codec_struct!(Seat {
     runner,
@@ -209,12 +206,11 @@ codec_struct!(Seat {
 
 /// What a seated runner did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum SeatState {
     Waiting,
     /// It is bound to a result.
     Committed {
         commitment: B256,
-        /// Since.
         at: Height,
     },
     Revealed {
@@ -232,7 +228,7 @@ pub enum Progress {
         excuse: Excuse,
     },
 }
-codec_enum!(Progress {
+codec_enum!(SeatState {
     1 => Waiting {},
     2 => Committed { commitment, at },
     3 => Revealed { result_hash },
@@ -242,7 +238,7 @@ codec_enum!(Progress {
     7 => Excused { excuse },
 });
 
-impl Progress {
+impl SeatState {
     /// Whether the seat still counts as taken.
     pub fn takes_part(&self) -> bool {
         !matches!(self, Self::Crashed | Self::TimedOut | Self::Slashed)
@@ -255,7 +251,6 @@ pub struct PendingSelection {
     pub job: JobId,
     /// The view that it is bound to.
     pub view: u64,
-    /// Height of its candidates.
     pub snapshot_height: Height,
 }
 codec_struct!(PendingSelection { job, view, snapshot_height });

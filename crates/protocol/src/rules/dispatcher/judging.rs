@@ -34,7 +34,7 @@ pub(crate) fn fits_schema(spec: &JobSpec, result: &[u8]) -> bool {
         }
 }
 
-/// What judging a result of so many bytes costs whoever brings it.
+/// What judging a result of this many bytes costs its sender.
 pub fn judging_cycles(spec: &JobSpec, bytes: usize) -> u64 {
     let bytes = bytes as u64;
     SIGNATURE_CYCLES + bytes * judging_factor(spec) * CHECKED_BYTE_CYCLES

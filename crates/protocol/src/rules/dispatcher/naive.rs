@@ -1,6 +1,6 @@
 //! Snapshot and draw straight from SPEC §4, without any index: the reference that the fast version is tested against.
 //!
-//! Local: tests and audits use it.
+//! Local: a change here needs no agreement among validators. Only tests and audits use it.
 //!
 //! Everything here is linear or worse on purpose. Nothing but tests and audits should call it.
 

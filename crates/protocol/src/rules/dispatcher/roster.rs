@@ -6,8 +6,9 @@
 //! rules out, found through ordered indexes. Everything is persistent: a block's roster shares what
 //! did not change with its parent's, so forks and waiting snapshots cost a pointer.
 //!
-//! None of this is consensus state. It follows from the state alone ([`Roster::load`]), and
-//! property tests hold it against the naive rule ([`naive_lists`]).
+//! None of this is state. It follows from the state alone ([`Roster::load`]), and property tests
+//! compare the lists with the naive rule ([`naive_lists`]). What it counts is consensus all the same:
+//! jobs pay for it.
 
 use crate::base::primitives::{Address, Amount, B256, Height, JobId, Slot};
 use crate::rules::dispatcher::filter::{Entry, Query, Rules, Target, coverage};
@@ -81,7 +82,7 @@ struct Kept {
 enum Offering {
     Kind(JobKind),
     Target(Target),
-    /// At least so many resolvers.
+    /// At least this many resolvers.
     Resolvers(u32),
     Tee,
     Pool(B256),
@@ -308,7 +309,7 @@ impl Roster {
         lists.map(|trie| apply(&trie, &changes))
     }
 
-    /// Queries whose price or value rules nobody out share one key.
+    /// Queries whose price or value excludes no runner share one key.
     pub fn normalise(&mut self, query: &Query) -> Query {
         let mut key = query.clone();
         if self.uncovered(query.value).next().is_none() {
@@ -344,7 +345,7 @@ impl Roster {
         self.kept.remove(key);
     }
 
-    /// Drops the lists of queries that nobody has asked for lately.
+    /// Drops the lists of queries that no job asked within [`WARM_BLOCKS`].
     fn cool(&mut self, height: Height) {
         let cold = |kept: &Kept| kept.asked_at.plus(WARM_BLOCKS) < height;
         let keys = self.kept.iter().filter(|(_, kept)| cold(kept)).map(|(key, _)| key.clone());

@@ -69,12 +69,8 @@ pub enum JobType {
         /// Arguments as a JSON object.
         arguments: String,
     },
-    /// Send a transaction that somebody signed already.
-    EthSend {
-        chain_id: u64,
-        /// The signed bytes.
-        raw_transaction: Bytes,
-    },
+    /// Send a transaction that is signed already.
+    EthSend { chain_id: u64, raw_transaction: Bytes },
     Custom {
         /// BLAKE3 hash of the executor.
         executor_hash: B256,
@@ -184,7 +180,6 @@ impl Decode for Decimal {
 /// What a result must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultSchema {
-    /// Its size at most.
     pub max_return_bytes: u32,
     /// How long the work should take; for runners to judge whether they can.
     pub expected_execution_ms: u64,
@@ -197,7 +192,6 @@ pub enum DataFormat {
     Json,
     /// UTF-8 text.
     Text,
-    /// Any bytes.
     Bytes,
 }
 codec_enum!(DataFormat { 1 => Json {}, 2 => Text {}, 3 => Bytes {} });

@@ -8,15 +8,15 @@ use crate::rules::verifier::check::VerifierCheck;
 use crate::rules::verifier::json;
 use crate::rules::verifier::settle::VerifiedResult;
 
-/// Part of the network's weight that the judges have, in percent: two thirds, so that whoever has
-/// less than a third of the network has less than half of them.
+/// Part of the network's weight that the judges have, in percent: two thirds, so that less than a
+/// third of the network is less than half of the judges.
 pub(crate) const FAIR: u128 = 67;
 /// The same when the job is submitted, so that a change of some runners does not leave its result
 /// beyond trial.
 pub(crate) const SURELY_FAIR: u128 = 75;
 /// Part of the locked stake that a challenger puts up.
 pub(crate) const BOND_PART: u128 = 10;
-/// What nobody decided leaves others a part of the window.
+/// After an undecided trial `dispute_blocks` divided by this are left to challenge again.
 pub(crate) const REOPENED_PART: u64 = 4;
 
 /// Those that a trial would draw from.

@@ -31,13 +31,11 @@ const CHECKS_MAX: usize = 16;
 const SCHEMA_BYTES_MAX: usize = 4_096;
 /// Bytes of any other text in a check.
 const CHECK_TEXT_BYTES_MAX: usize = 1_024;
-/// Fields of a `StructuredMatch`.
 const FIELDS_MAX: usize = 32;
 /// Resolvers that a DNS check may ask for.
 const RESOLVERS_MAX: u32 = 16;
 /// Bytes of a name: model, server, tool, method, handler, secret, pool.
 const NAME_BYTES_MAX: usize = 128;
-/// Bytes of a URL.
 const URL_BYTES_MAX: usize = 4_096;
 const LIST_MAX: usize = 64;
 const HANDLER_BYTES_MAX: usize = 64;
@@ -244,14 +242,13 @@ fn validate_texts(spec: &JobSpec) -> Result<(), Refusal> {
     validate_web(spec)
 }
 
-/// What nobody can do today is not paid for.
+/// Refuses work that no runner can do yet.
 fn validate_available(spec: &JobSpec) -> Result<(), Refusal> {
     refuse_if(!spec.secrets.is_empty(), Refusal::SecretsUnavailable)?;
     refuse_if(spec.tee_required, Refusal::TeeUnavailable)
 }
 
-/// What every runner would turn down is not worth a committee. Whether somebody is there, only a
-/// runner can tell.
+/// Refuses requests that every runner would turn down. Whether the server exists, only a runner finds out.
 fn validate_web(spec: &JobSpec) -> Result<(), Refusal> {
     let JobType::Http { method, url, .. } = &spec.job_type else { return Ok(()) };
     let web = ["http://", "https://"].iter().any(|scheme| {

@@ -2,7 +2,8 @@
 
 use crate::base::primitives::U256;
 
-/// `effective_stake · max(isqrt(reputation_nano · 10^7), floor)`; `None` if it does not fit.
+/// `effective_stake · max(isqrt(reputation_nano · 10^7), floor)`; `None` if it does not fit. The factor
+/// is 1 in nano at `REPUTATION_NORMALIZER`, 100 points.
 pub fn weight(effective_stake: u128, reputation_nano: u64, floor_nano: u64) -> Option<u128> {
     let root = (u128::from(reputation_nano) * 10_000_000).isqrt();
     let factor = root.max(u128::from(floor_nano));

@@ -18,7 +18,7 @@ pub struct Question<'q> {
 /// What allows it, as it is after the use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// A record, itself first, then what it was passed on from.
+    /// A record, then its ancestors.
     Record(Vec<(B256, Entitlement)>),
     Role(B256, Assignment),
 }
@@ -32,7 +32,7 @@ pub fn is_live(chain: Option<&[(B256, Entitlement)]>, height: Height) -> bool {
     chain.is_some_and(|chain| chain.iter().all(|(_, record)| allows(record)))
 }
 
-/// Whether a chain can never be used again: somebody in it is gone, has expired or is used up.
+/// Whether a chain can never be used again: a record of it is gone, expired or used up.
 pub fn is_dead(chain: Option<&[(B256, Entitlement)]>, height: Height) -> bool {
     chain.is_none_or(|chain| {
         chain.iter().any(|(_, record)| record.used.is_spent(&record.constraints, height))

@@ -7,7 +7,7 @@ use crate::base::primitives::{Amount, Height};
 /// Delegations below a grant (CIP-2 §7.5).
 pub const DEPTH_MAX: u8 = 5;
 
-/// So many uses in so many blocks. A window begins with the first use after the last one's end.
+/// At most `max_uses` in `window_blocks`. A window begins with the first use after the last one's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     pub max_uses: u64,
@@ -48,23 +48,25 @@ codec_struct!(Constraints {
 });
 
 impl Default for Constraints {
-    /// No limits; not to be passed on; can be revoked.
     fn default() -> Self {
-        Self {
-            valid_from: None,
-            valid_until: None,
-            max_uses: 0,
-            max_amount_per_use: None,
-            max_total_amount: None,
-            rate_limit: None,
-            delegatable: false,
-            delegation_depth_max: 0,
-            revocable: true,
-        }
+        Self::UNLIMITED
     }
 }
 
 impl Constraints {
+    /// No limits; cannot be delegated; can be revoked.
+    pub const UNLIMITED: Self = Self {
+        valid_from: None,
+        valid_until: None,
+        max_uses: 0,
+        max_amount_per_use: None,
+        max_total_amount: None,
+        rate_limit: None,
+        delegatable: false,
+        delegation_depth_max: 0,
+        revocable: true,
+    };
+
     /// First height at which it counts.
     pub fn from(&self) -> Height {
         self.valid_from.unwrap_or(Height::ZERO)
@@ -90,7 +92,7 @@ impl Constraints {
         Ok(())
     }
 
-    /// Whether nothing limits the uses and nobody passes it on: what a membership is.
+    /// Whether uses are unlimited and delegation is off, as a membership must be.
     pub(crate) fn is_plain(&self) -> bool {
         let Self { valid_from, valid_until, revocable, .. } = *self;
         *self == Self { valid_from, valid_until, revocable, ..Self::default() }

@@ -10,7 +10,7 @@ pub const HELD_MAX: u32 = 256;
 /// Roles that an address has (CIP-2 §7.5).
 pub const ROLES_MAX: u32 = 64;
 
-/// A right that somebody has.
+/// A right and its grantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entitlement {
     pub granter: Address,
@@ -126,10 +126,10 @@ pub fn role_id(owner: Address, name: &[u8]) -> B256 {
     keccak256(bytes)
 }
 
-/// A role that somebody has.
+/// A role and its holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// Its place among the roles of the one who has it.
+    /// Its place among the holder's roles.
     pub place: u32,
     /// What has been used of it.
     pub used: Used,

@@ -10,7 +10,7 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const ACTION_BYTES_MAX: usize = 64;
 
 /// The boundary of a right. None lies inside another: a right in the global scope is no right in an
-/// actor's, or whoever governs could open every actor's doors.
+/// actor's, or governance could open every actor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     Global,
@@ -27,7 +27,7 @@ pub enum Scope {
     RunnerPool {
         id: Bytes,
     },
-    /// A name that somebody made.
+    /// A registered name.
     Namespace {
         name: Bytes,
     },
@@ -62,7 +62,6 @@ pub enum Action {
         /// With less stake than others.
         min_stake_override: Option<Amount>,
     },
-    /// Order work.
     RunnerSubmitJob,
     RunnerSubmitResult,
     /// Be a member of a pool.

@@ -1,6 +1,6 @@
 //! What a block carries about presence, and whether it may.
 //!
-//! Everything but the signatures is judged here; those are checked by whoever receives the block,
+//! Everything but the signatures is judged here; the node that receives the block checks those,
 //! against keys that this crate knows only by their bytes.
 
 use crate::base::codec::{Bytes, codec_struct};
@@ -62,18 +62,10 @@ pub enum PresenceRefusal {
     },
     /// A certificate is of an ancestor.
     #[error("a certificate of height {got} in a block of height {height}")]
-    NotAnAncestor {
-        /// The block's.
-        height: Height,
-        got: Height,
-    },
+    NotAnAncestor { height: Height, got: Height },
     /// Its attestations would not count any more.
     #[error("a certificate of height {got} is too old for a block of height {height}")]
-    TooOld {
-        /// The block's.
-        height: Height,
-        got: Height,
-    },
+    TooOld { height: Height, got: Height },
     /// It is of a block that is not on this chain.
     #[error("the certificate is of a block that is not a recent ancestor")]
     UnknownBlock,

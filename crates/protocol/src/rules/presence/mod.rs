@@ -43,8 +43,8 @@ use thiserror::Error;
 pub const PRESENCE_TIMEOUT_BLOCKS: u64 = 15;
 
 const SUBSET_DOMAIN: &[u8] = b"cowboy-subset-v1:";
-const SUBSET_MIN: usize = 3;
-const SUBSET_MAX: usize = 8;
+const MIN_SUBSET: usize = 3;
+const MAX_SUBSET: usize = 8;
 
 /// An Ed25519 identity key.
 pub type ValidatorKey = [u8; 32];
@@ -57,7 +57,6 @@ pub enum PresencePolicy {
     Shadow,
     /// Present runners first, absent ones to fill.
     Prefer,
-    /// Only present runners.
     Require,
     /// As `Require`; the poll endpoint is gone.
     Sunset,
@@ -87,7 +86,7 @@ impl PresencePolicy {
 pub fn subset_size(n: usize) -> usize {
     // At most 64.
     let log = ceil_log2(n as u64) as usize;
-    (log + 1).clamp(SUBSET_MIN, SUBSET_MAX).min(n)
+    (log + 1).clamp(MIN_SUBSET, MAX_SUBSET).min(n)
 }
 
 /// `t`: how many of a subset of `k` must attest.
@@ -101,7 +100,7 @@ pub fn subset(
     runner_pubkey: &RunnerKey,
     validators: &[ValidatorKey],
 ) -> Vec<ValidatorKey> {
-    // One buffer for all: a rotation comes by here for every runner.
+    // One buffer for all: a rotation runs this for every runner.
     let mut bytes = [SUBSET_DOMAIN, seed.as_slice(), runner_pubkey].concat();
     let common = bytes.len();
     let mut rank = |key: &ValidatorKey| {

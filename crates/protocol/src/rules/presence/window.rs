@@ -6,9 +6,7 @@ use crate::base::primitives::{B256, Height, Slot};
 /// A time for which subsets stay as they were drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubsetEpoch {
-    /// Its number, from 0.
     pub number: u64,
-    /// Its first block.
     pub start: Height,
     /// The slot of the first runner to come after its start.
     pub first_slot: Slot,
@@ -21,7 +19,6 @@ codec_struct!(SubsetEpoch { number, start, first_slot, seed });
 /// of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// Its first block.
     pub since: Height,
     /// Whether the subsets of the epoch before count, too.
     pub overlap: bool,
@@ -30,9 +27,7 @@ codec_struct!(Phase { since, overlap });
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PresenceState {
-    /// The running epoch.
     pub epoch: SubsetEpoch,
-    /// The epoch before.
     pub previous: Option<SubsetEpoch>,
     pub phase: Phase,
     /// Height of the newest certificate that a block carried.
@@ -59,10 +54,9 @@ codec_struct!(NextSubsets { seed, drawn });
 /// A validator's newest attestation on chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttestationRecord {
-    /// Height of the certificate.
     pub height: Height,
-    /// Bits of its list at that height. What it attested beyond the end of the list is left out, so
-    /// that nobody can vouch for a runner that is still to come.
+    /// Bits of its list at that height. Bits beyond the end of the list are cut, so
+    /// that no attestation counts for a later runner.
     pub bits: Bytes,
 }
 codec_struct!(AttestationRecord { height, bits });
@@ -70,7 +64,6 @@ codec_struct!(AttestationRecord { height, bits });
 /// A recent block, so that a certificate can be told to be an ancestor's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AncestorRecord {
-    /// Its height.
     pub height: Height,
     pub hash: B256,
     /// The view of its round.

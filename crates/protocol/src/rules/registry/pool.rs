@@ -8,14 +8,13 @@ use crate::base::codec::codec_struct;
 use crate::base::math::mul_div;
 use crate::base::primitives::Amount;
 
-/// Shares that nobody holds; a pool without money has one unit for all of them.
+/// Shares without an owner; in an empty pool all of them are worth one unit.
 pub const VIRTUAL_SHARES: u128 = 1_000;
 
-/// What is added or taken counts for every share alike, so nobody has to be walked over.
+/// What is added or taken counts for every share alike, so no walk over delegators is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
     pub amount: Amount,
-    /// Shares in it.
     pub shares: u128,
 }
 codec_struct!(Pool { amount, shares });
@@ -57,7 +56,7 @@ impl Pool {
         self.amount.get().checked_mul(VIRTUAL_SHARES) == Some(self.shares)
     }
 
-    /// Two pools that are whole as one. Each share is worth what it was.
+    /// Merges two pools that never earned or lost. Each share keeps its worth.
     pub fn joined(&self, other: &Self) -> Self {
         Self {
             amount: Amount(self.amount.get() + other.amount.get()),

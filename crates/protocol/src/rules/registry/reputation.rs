@@ -10,13 +10,14 @@ use thiserror::Error;
 
 /// Blocks in which a score loses half its weight: 14 days of 1 s blocks.
 pub const HALF_LIFE_BLOCKS: u64 = 1_209_600;
-/// The highest score of one event and the highest reputation, in points.
-pub const POINTS_MAX: u32 = 200;
+/// The highest score of one event and the highest reputation, in points. The lowest,
+/// `REPUTATION_FLOOR`, is 0.
+pub const REPUTATION_CEILING: u32 = 200;
 
 /// The prior: 20 events at 60 points.
 const PRIOR_WEIGHT: u128 = 20 * NANO as u128;
 const PRIOR_POINTS: u128 = 60;
-/// After so many half-lives nothing is left.
+/// After this many half-lives nothing is left.
 const HALF_LIVES_MAX: u64 = 64;
 
 /// `C_b` = 2^64 · 2^(−1/2^b) for b = 1 … 32, each the floor square root of the one before.
@@ -74,7 +75,7 @@ pub enum ReputationError {
         last_update: u64,
     },
     /// One event counts for 0 to 200 points.
-    #[error("a score of {0} points; the most is {POINTS_MAX}")]
+    #[error("a score of {0} points; the most is {REPUTATION_CEILING}")]
     ScoreTooHigh(u32),
     /// A sum would be 2^128 or more.
     #[error("a reputation sum does not fit into 128 bits")]
@@ -104,7 +105,7 @@ impl Reputation {
 
     /// Adds one event of `score` points. On an error the record is unchanged.
     pub fn record(&mut self, height: u64, score: u32) -> Result<(), ReputationError> {
-        if score > POINTS_MAX {
+        if score > REPUTATION_CEILING {
             return Err(ReputationError::ScoreTooHigh(score));
         }
         let mut next = *self;
@@ -124,7 +125,7 @@ impl Reputation {
 
     /// `reputation_nano`: points as of `last_update`.
     pub fn nano(&self) -> u64 {
-        let top = u64::from(POINTS_MAX) * NANO;
+        let top = u64::from(REPUTATION_CEILING) * NANO;
         let scores = U256::from(self.score_sum) + U256::from(PRIOR_POINTS * PRIOR_WEIGHT);
         let weights = U256::from(self.weight_sum) + U256::from(PRIOR_WEIGHT);
         let mean = to_u128(scores * U256::from(NANO) / weights);

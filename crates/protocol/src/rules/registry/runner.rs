@@ -28,7 +28,6 @@ codec_struct!(Profile { public_key, slot, offer, pools, held });
 /// The part of a profile that the runner itself sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Kinds of work, ascending.
     pub kinds: Vec<JobKind>,
     pub models: Vec<String>,
     /// Executors it runs, by BLAKE3 hash.
@@ -64,7 +63,6 @@ codec_struct!(Offer {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RateCard {
-    /// Per job.
     pub base: Amount,
     /// Per second of the allowed wall time.
     pub per_second: Amount,
@@ -105,18 +103,17 @@ codec_struct!(Terms { max_concurrent_jobs, commission_bps, stake_floor, since })
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
-    /// Not now.
     Paused,
-    /// It has left. Its history stays: who comes back finds the reputation it left with.
+    /// It has left. Its reputation stays for when it returns.
     Deregistered,
 }
 codec_enum!(Status { 1 => Active {}, 2 => Paused {}, 3 => Deregistered {} });
 
-/// Who has or had a slot.
+/// The present or last holder of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotRecord {
     pub runner: Address,
-    /// When it left. Who comes back gets another slot.
+    /// When it left. A runner that returns gets another slot.
     pub vacated: Option<Height>,
 }
 codec_struct!(SlotRecord { runner, vacated });
@@ -131,7 +128,7 @@ pub struct Runner {
     pub terms: Terms,
     pub stake: Amount,
     pub delegated: Pool,
-    /// Own and delegated stake on its way out: no longer drawn by, still slashed for what began
+    /// Unbonding stake, own and delegated: no longer drawn by, still slashed for what began
     /// before it left.
     pub unbonding: Unbonding,
     /// Stake that answers for bonded results.
@@ -243,7 +240,6 @@ pub struct Candidacy {
     /// Neither paused, jailed nor deregistered.
     pub available: bool,
     pub present: bool,
-    /// Last sign of life.
     pub last_seen: Height,
     /// Last height at which its TEE measurement counts.
     pub tee_until: Option<Height>,

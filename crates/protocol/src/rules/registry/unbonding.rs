@@ -1,11 +1,11 @@
-//! Stake on its way out, and which slashes still reach it.
+//! Unbonding stake, and which slashes still reach it.
 //!
 //! A runner's *duty* is a seat, from the moment its candidates were fixed, or a bonded result until
 //! its dispute window has closed. A slash for a duty takes from what was at stake when the duty
-//! began: what is still there, and what began to unbond since. Whoever left before pays nothing, and
-//! nothing is paid out while a duty is open that it answers for.
+//! began: what is still there, and what began to unbond since. Stake that left before pays nothing, and
+//! no stake is paid out while a duty is open for which it is liable.
 //!
-//! Leaving stake lies in batches by the height at which it began to unbond, oldest first. A batch
+//! Unbonding stake lies in batches by the height at which it began to unbond, oldest first. A batch
 //! counts the open duties that reach it and not the batch before it:
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //! duties   d = 4     d = 12, 15      d = 20          d = 40
 //! counts      1              2              1          1 (since)
 //! ```
-//! Where that count is 0 two batches cannot be told apart any more, and become one. So there are no
-//! more batches than open duties lie between them, whoever leaves and however often.
+//! A count of 0 makes a batch equivalent to the one before it, so the two merge. The number of batches is
+//! bounded by the number of open duties, however often stake is withdrawn.
 
 use crate::base::codec::codec_struct;
 use crate::base::primitives::{Amount, Height};
@@ -35,7 +35,7 @@ pub struct Batch {
 }
 codec_struct!(Batch { began, pool, duties });
 
-/// All stake of a runner that is on its way out.
+/// All unbonding stake of a runner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unbonding {
     /// Oldest first.

@@ -45,12 +45,10 @@ pub struct Versioned<T> {
 }
 
 impl<T: Clone + PartialEq> Versioned<T> {
-    /// The first version.
     pub fn new(current: T, since: Stamp) -> Self {
         Self { current, since, past: Vec::new() }
     }
 
-    /// The newest version.
     pub fn current(&self) -> &T {
         &self.current
     }
@@ -77,7 +75,7 @@ impl<T: Clone + PartialEq> Versioned<T> {
         self.forget(oldest);
     }
 
-    /// Drops versions that nobody may ask for: those that were replaced at or before `oldest`.
+    /// Drops versions that no read may need: those that were replaced at or before `oldest`.
     fn forget(&mut self, oldest: Option<Stamp>) {
         let Some(oldest) = oldest else {
             self.past.clear();

@@ -9,24 +9,19 @@ pub struct TimerCall {
     /// The height it was scheduled for.
     pub due: Height,
     pub payload: Vec<u8>,
-    /// Cycles at most.
     pub gas_limit: u64,
-    /// Cells at most.
     pub max_cells: u64,
 }
 
-/// What an agent is told (CIP-1 §7.2).
+/// The context of an agent's call (CIP-1 §7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GbaContext {
     /// The chain's number, for whatever the code signs or checks.
     pub chain_id: u64,
     /// The height that the timer was scheduled for.
     pub trigger_block_height: u64,
-    /// This block's.
     pub current_block_height: u64,
-    /// Per cycle.
     pub basefee_cycle: u128,
-    /// Per cell.
     pub basefee_cell: u128,
     /// Per cycle in the lane.
     pub basefee_lane_timer: u128,

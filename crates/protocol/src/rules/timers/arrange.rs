@@ -1,5 +1,8 @@
 //! Changes to the index, in batches: to each actor those that concern it, then to each group those
 //! of its actors.
+//!
+//! Local: a change here needs no agreement among validators. `tests/timer_index.rs` compares the
+//! results with the plain rules in `order` and `fairness`.
 
 use super::holding::{Holding, Waiting};
 use super::index::{Group, TimerIndex, agent_place};

@@ -52,7 +52,6 @@ pub(crate) struct Counted {
     pub(super) actor: Address,
     pub(super) due: Height,
     pub(super) expires_at: Height,
-    /// Bytes of its payload.
     pub(crate) payload_bytes: u32,
 }
 
@@ -126,7 +125,6 @@ impl Counts {
         self.actors.get(actor)
     }
 
-    /// What a height holds.
     pub(super) fn at(&self, height: Height) -> AtHeight {
         self.heights.get(height)
     }

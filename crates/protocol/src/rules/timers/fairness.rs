@@ -15,7 +15,6 @@ pub const WEIGHT_MAX_NANO: u64 = 2 * NANO;
 /// How often an actor fired in one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fires {
-    /// The block.
     pub height: u64,
     pub actor: Address,
     pub count: u32,

@@ -1,4 +1,7 @@
 //! What one actor has waiting.
+//!
+//! Local: a change here needs no agreement among validators. `tests/timer_index.rs` compares the
+//! results with the plain rules in `order` and `fairness`.
 
 use super::tree::{Entry, Place};
 use crate::base::sorted::{Item, Sorted};

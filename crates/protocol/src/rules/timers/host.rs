@@ -20,11 +20,9 @@ pub struct ScheduleTimer {
     /// When it is due: the next block at the earliest.
     pub height: Height,
     pub payload: Bytes,
-    /// Who pays: the actor if nobody is named.
+    /// The actor pays if this is `None`.
     pub fee_payer: Option<Address>,
-    /// Cycles at most.
     pub gas_limit: Option<u64>,
-    /// Cells at most.
     pub max_cells: Option<u64>,
     /// The last block in which it may fire: as late as allowed if none is named.
     pub expires_at: Option<Height>,

@@ -1,5 +1,8 @@
 //! Everything that is due, arranged so that a block costs what fires and expires.
 //!
+//! Consensus: a change here forks the chain. The order in which agents are asked and expired timers
+//! are collected is decided here.
+//!
 //! Not state: it follows from the state alone ([`TimerIndex::load`]), views carry it along, and
 //! versions share what did not change. Timers that are not due yet are not here at all.
 //!
@@ -89,7 +92,7 @@ impl TimerIndex {
     }
 
     /// Takes in timers that are due. `height` is that of the block.
-    pub fn take_in(&mut self, due: Vec<Entry>, height: Height) {
+    pub fn add_due(&mut self, due: Vec<Entry>, height: Height) {
         let (expired, waiting): (Vec<Entry>, Vec<Entry>) =
             due.into_iter().partition(|entry| entry.expires_at < height.get());
         let expired = expired.into_iter().map(|entry| (Height(entry.expires_at), entry.id));
@@ -209,7 +212,6 @@ impl TimerIndex {
     }
 }
 
-/// See [`TimerIndex::picture`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     gas_cap: u64,

@@ -5,7 +5,7 @@ use crate::base::primitives::NANO;
 use thiserror::Error;
 
 /// Cycles that timers may use in one block.
-pub const TIMER_LANE_CYCLES: u64 = 2_000_000;
+pub const LANE_TIMER_CYCLES: u64 = 2_000_000;
 /// The lane's basefee never falls below this.
 pub const MIN_LANE_BASEFEE: u128 = 1_000;
 
@@ -27,10 +27,10 @@ pub enum LaneError {
 
 /// The basefee after a block that used `used` cycles of the lane. Division is floor, below zero too.
 pub fn next_basefee(basefee: u128, used: u64, quotient: u64) -> Result<u128, LaneError> {
-    next_basefee_of(TIMER_LANE_CYCLES, basefee, used, quotient)
+    next_basefee_of(LANE_TIMER_CYCLES, basefee, used, quotient)
 }
 
-/// The same for a lane of `cycles`, which is more than 0.
+/// [`next_basefee`] for a lane of `cycles`, which is more than 0.
 pub fn next_basefee_of(
     cycles: u64,
     basefee: u128,
@@ -62,12 +62,12 @@ mod tests {
 
     #[test]
     fn half_full_lane_keeps_its_price() {
-        assert_eq!(next_basefee(10_000, TIMER_LANE_CYCLES / 2, 1), Ok(10_000));
+        assert_eq!(next_basefee(10_000, LANE_TIMER_CYCLES / 2, 1), Ok(10_000));
     }
 
     #[test]
     fn one_block_moves_the_price_by_an_eighth_at_most() {
-        assert_eq!(next_basefee(80_000, TIMER_LANE_CYCLES, 1), Ok(90_000));
+        assert_eq!(next_basefee(80_000, LANE_TIMER_CYCLES, 1), Ok(90_000));
         assert_eq!(next_basefee(80_000, u64::MAX, 1), Ok(90_000));
         assert_eq!(next_basefee(80_000, 0, 1), Ok(70_000));
         assert_eq!(next_basefee(80_000, 0, 8), Ok(70_000));
@@ -77,15 +77,15 @@ mod tests {
     fn price_has_a_floor_and_can_leave_it() {
         assert_eq!(next_basefee(1_000, 0, 1), Ok(1_000));
         assert_eq!(next_basefee(0, 0, 1), Ok(1_000));
-        assert_eq!(next_basefee(1_000, TIMER_LANE_CYCLES / 2 + 1, 1), Ok(1_001));
+        assert_eq!(next_basefee(1_000, LANE_TIMER_CYCLES / 2 + 1, 1), Ok(1_001));
     }
 
     #[test]
     fn negative_quotients_are_floored() {
         // util − half = −500 nano, doubled −1000; over 3 that is −334, not −333.
-        assert_eq!(next_basefee(1_000_000_000, TIMER_LANE_CYCLES / 2 - 1, 3), Ok(999_999_666));
+        assert_eq!(next_basefee(1_000_000_000, LANE_TIMER_CYCLES / 2 - 1, 3), Ok(999_999_666));
         assert_eq!(
-            next_basefee(1_000_000_000, TIMER_LANE_CYCLES / 2 - 1, u64::MAX),
+            next_basefee(1_000_000_000, LANE_TIMER_CYCLES / 2 - 1, u64::MAX),
             Ok(999_999_999)
         );
     }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn limits_are_errors() {
         assert_eq!(next_basefee(1, 1, 0), Err(LaneError::ZeroQuotient));
-        assert_eq!(next_basefee(u128::MAX, TIMER_LANE_CYCLES, 1), Err(LaneError::Overflow));
-        assert_eq!(next_basefee(u128::MAX, TIMER_LANE_CYCLES / 2 + 1, u64::MAX), Ok(u128::MAX));
+        assert_eq!(next_basefee(u128::MAX, LANE_TIMER_CYCLES, 1), Err(LaneError::Overflow));
+        assert_eq!(next_basefee(u128::MAX, LANE_TIMER_CYCLES / 2 + 1, u64::MAX), Ok(u128::MAX));
     }
 }

@@ -1,14 +1,15 @@
 //! Numbers under keys, of which versions share what did not change, and many change at a time.
+//!
+//! Local: a change here needs no agreement among validators. `tests/timer_index.rs` compares the
+//! results with the plain rules in `order` and `fairness`.
 
 use crate::base::primitives::{Address, Height};
 use crate::base::sorted::{Item, Sorted};
 use std::fmt::Debug;
 
 pub(super) trait NumberKey: Copy + Ord + Debug {
-    /// See [`Item::WIDTH`].
     const WIDTH: usize;
 
-    /// See [`Item::head`].
     fn head(&self) -> u64;
 }
 

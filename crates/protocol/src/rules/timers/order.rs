@@ -4,17 +4,20 @@
 //! greedily: a timer that does not fit by its gas limit is passed over, smaller ones after it may run. A due timer that
 //! does not run stays due.
 
-use super::lane::TIMER_LANE_CYCLES;
+use super::lane::LANE_TIMER_CYCLES;
 use crate::base::math::wide_mul;
 use crate::base::primitives::{Address, B256, U256, keccak256};
 use std::cmp::Reverse;
 
-/// The least a timer may ask for.
+/// The least cycles that a timer may ask for.
 pub const GAS_LIMIT_MIN: u64 = 1_000;
-/// The most a timer may ask for.
-pub const GAS_LIMIT_MAX: u64 = 250_000;
+/// The most cycles that a timer may ask for.
+pub const MAX_CYCLES_PER_FIRE_AUCTION_PHASE: u64 = 250_000;
 
-const _: () = assert!(GAS_LIMIT_MIN <= GAS_LIMIT_MAX && GAS_LIMIT_MAX <= TIMER_LANE_CYCLES);
+const _: () = assert!(
+    GAS_LIMIT_MIN <= MAX_CYCLES_PER_FIRE_AUCTION_PHASE
+        && MAX_CYCLES_PER_FIRE_AUCTION_PHASE <= LANE_TIMER_CYCLES
+);
 
 /// What the order of timers depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +70,7 @@ pub fn queue<'a>(
     queue_by(height, basefee_lane, timers, weight_of, |timer| lot(parent_beacon, &timer.timer_id))
 }
 
-/// The same where timers have lots of their own: on chain the beacon is that of the block at which a
+/// [`queue`] with a lot for each timer: on chain the beacon is that of the block at which a
 /// timer was due first, so that a timer that waits keeps its lot.
 pub fn queue_by<'a>(
     height: u64,
@@ -104,27 +107,24 @@ pub struct Lane {
 
 impl Default for Lane {
     fn default() -> Self {
-        Self::with_limit(TIMER_LANE_CYCLES)
+        Self::with_limit(LANE_TIMER_CYCLES)
     }
 }
 
 impl Lane {
-    /// An empty lane of so many cycles.
+    /// An empty lane of this many cycles.
     pub const fn with_limit(limit: u64) -> Self {
         Self { limit, used: 0 }
     }
 
-    /// All its cycles.
     pub const fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Cycles that are left.
     pub const fn room(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
 
-    /// Cycles consumed so far.
     pub const fn used(&self) -> u64 {
         self.used
     }

@@ -1,5 +1,8 @@
 //! How often actors fired lately: the fairness window, kept sparsely.
 //!
+//! Local: a change here needs no agreement among validators. `tests/timer_index.rs` compares the
+//! results with the plain rules in `order` and `fairness`.
+//!
 //! State holds one list of fires per block that had any, for as many blocks as the window has; what
 //! is here follows from those lists. An actor without fires in the window is in neither map. The
 //! median comes from a histogram: a window of 1,000 blocks with at most 2,000 fires each holds at

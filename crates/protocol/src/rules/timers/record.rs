@@ -10,7 +10,7 @@ pub const FEE_MAX: u128 = 1_000_000_000_000_000;
 /// Bytes of a payload that a timer's record holds itself. Longer ones are stored apart.
 pub const PAYLOAD_IN_RECORD: usize = 32;
 
-/// Whether a payload of so many bytes is stored apart.
+/// Whether a payload of this many bytes is stored apart.
 pub(crate) const fn is_apart(bytes: u32) -> bool {
     bytes as usize > PAYLOAD_IN_RECORD
 }
@@ -24,7 +24,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Of these bytes, which whoever stores the timer stores apart if they are long.
+    /// Of these bytes. A long payload is stored apart from its timer.
     pub fn new(payload: &[u8]) -> Self {
         let mut short = [0; PAYLOAD_IN_RECORD];
         if let Some(here) = short.get_mut(..payload.len()) {
@@ -37,7 +37,6 @@ impl Payload {
         self.bytes
     }
 
-    /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -86,9 +85,7 @@ pub struct Timer {
     pub expires_at: Height,
     /// Who pays for the call: the actor, or who had the actor schedule it.
     pub fee_payer: Address,
-    /// Cycles it may use.
     pub gas_limit: u64,
-    /// Cells it may use.
     pub max_cells: u64,
     /// The most it pays per cycle in the lane, tip included.
     pub max_fee: u128,

@@ -1,7 +1,10 @@
 //! The due timers in the order of SPEC §8, found one after the other.
 //!
+//! Local: a change here needs no agreement among validators. `tests/timer_index.rs` compares the
+//! results with the plain rules in `order` and `fairness`.
+//!
 //! A heap holds parts of sets by the rank of their first timer. Taking the first part apart until
-//! a single timer is on top costs the logarithm of what waits; what nobody asks for stays whole.
+//! a single timer is on top costs the logarithm of what waits; parts that are not reached stay whole.
 //! Room in the lane only shrinks, so a part whose least gas limit does not fit is dropped for the
 //! rest of the block: a lane that is nearly full does not look at those that are too large for it.
 //!
@@ -102,7 +105,6 @@ impl Eq for Head<'_> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     pub cycles: u64,
-    /// Of the block's share.
     pub cells: u64,
 }
 

@@ -1,5 +1,8 @@
 //! Waiting timers of one fairness weight, in an order that no basefee disturbs.
 //!
+//! Local: a change here needs no agreement among validators. `tests/timer_index.rs` compares the
+//! results with the plain rules in `order` and `fairness`.
+//!
 //! A timer's priority at lane basefee `b` is `min(tip, max_fee − b)`. With its *slack*
 //! `s = max_fee − tip` that is its tip while `s ≥ b`, and `max_fee − b` below. So a set sorted by
 //! slack falls into two parts at any `b`: in the upper part the greatest tip is first, in the lower
@@ -34,7 +37,6 @@ pub struct Entry {
     pub max_cells: u64,
     /// Who pays for the call.
     pub fee_payer: Address,
-    /// Bytes of its payload.
     pub payload_bytes: u32,
     /// What its actor gets back when it ends.
     pub deposit: u64,

@@ -21,7 +21,7 @@ pub fn eligible(committee: &[(Address, u64)]) -> Vec<Address> {
     members
 }
 
-/// The aggregator among `eligible`, which is in ascending order. `None` if nobody is.
+/// The aggregator among `eligible`, which is in ascending order. `None` if it is empty.
 pub fn choose(selection_seed: B256, job_id: JobId, eligible: &[Address]) -> Option<Address> {
     let digest =
         keccak256([AGGREGATOR_DOMAIN, selection_seed.as_slice(), job_id.as_slice()].concat());

@@ -71,10 +71,7 @@ pub enum Check {
         schema: Box<Schema>,
     },
     /// Keeps the largest group by all fields together.
-    StructuredMatch {
-        /// The fields, each once.
-        fields: Vec<Path>,
-    },
+    StructuredMatch { fields: Vec<Path> },
     /// Keeps numbers near the lower median of what is left.
     NumericTolerance { field: Path, tolerance: Decimal },
     /// Keeps numbers in a range.
@@ -102,10 +99,8 @@ pub enum CheckError {
     /// A malformed or unsupported schema.
     #[error("unusable schema: {0}")]
     Schema(#[from] SchemaError),
-    /// `StructuredMatch` without fields.
     #[error("StructuredMatch needs at least one field")]
     NoFields,
-    /// A tolerance below zero.
     #[error("a tolerance must not be negative")]
     NegativeTolerance,
     /// Mode majority_vote without exactly one `MajorityVote`, or with a check that is neither that

@@ -41,7 +41,7 @@ pub struct Submission<'a> {
 /// The outcome of a job that has winners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The winners, ascending.
+    /// Ascending.
     pub winners: Vec<Address>,
     /// What the winners agree on: the voted value, or for `StructuredMatch` an object of the
     /// grouped fields by path. It may have one level more than a document. None where nothing was
@@ -63,7 +63,7 @@ pub fn validate_checks(mode: Mode, checks: &[Check]) -> Result<(), CheckError> {
 }
 
 /// Whether results have to agree on something. A rule of submission: without it every plausible
-/// result wins, which is a job nobody should order, but one that can be decided.
+/// result wins, which makes a useless job, but one that can be decided.
 pub fn require_grouping(mode: Mode, checks: &[Check]) -> Result<(), CheckError> {
     match mode {
         Mode::StructuredMatch if !checks.iter().any(Check::groups) => {
@@ -73,7 +73,7 @@ pub fn require_grouping(mode: Mode, checks: &[Check]) -> Result<(), CheckError> 
     }
 }
 
-/// Decides a job with a committee of `m`, of which `n_threshold` must win. None: nobody wins.
+/// Decides a job with a committee of `m`, of which `n_threshold` must win. `None` if no group wins.
 ///
 /// Nobody wins either if a runner is there twice, results or threshold exceed the committee, or
 /// `validate_checks` refuses the checks; callers rule these out before.

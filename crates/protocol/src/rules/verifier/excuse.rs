@@ -100,11 +100,12 @@ impl Excuse {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivery {
     Result {
-        /// Its bytes.
         bytes: Bytes,
     },
     /// The reason why there is none.
-    Excuse { code: Excuse },
+    Excuse {
+        code: Excuse,
+    },
 }
 codec_enum!(Delivery { 1 => Result { bytes }, 2 => Excuse { code } });
 

@@ -39,7 +39,7 @@ pub enum DecimalError {
 }
 
 impl Decimal {
-    /// The decimal of so many nano units, if it is within ±10^20.
+    /// The decimal of this many nano units, if it is within ±10^20.
     pub fn from_nanos(nanos: i128) -> Option<Self> {
         (-MAX_NANOS..=MAX_NANOS).contains(&nanos).then_some(Self(nanos))
     }
@@ -168,7 +168,6 @@ fn read_exponent(text: &[u8]) -> Option<(i64, &[u8])> {
 pub enum Json {
     /// `null`, which is a value and not a missing field.
     Null,
-    /// `true` or `false`.
     Bool(bool),
     Number(Decimal),
     String(String),
@@ -243,7 +242,6 @@ fn write_string(text: &str, out: &mut String) {
 /// Why bytes are no acceptable JSON document. Positions are byte offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JsonError {
-    /// Not UTF-8.
     #[error("the text is not UTF-8")]
     NotUtf8,
     /// Not RFC 8259; a byte order mark and text after the value count as this too.

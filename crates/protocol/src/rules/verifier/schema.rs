@@ -2,8 +2,8 @@
 //!
 //! Keywords: `type`, `enum`, `const`, `properties`, `required`, `additionalProperties` (boolean),
 //! `items` (one schema), `minItems`, `maxItems`, `minLength`, `maxLength` (code points), `minimum`,
-//! `maximum`. Any other keyword is refused, so that no schema asks for something that nobody
-//! checks. A keyword says nothing about values of another type than its own. No place of a document
+//! `maximum`. Any other keyword is refused, so that every keyword of a schema is
+//! checked. A keyword says nothing about values of another type than its own. No place of a document
 //! is judged by more than one schema, so the cost of a judgement is bounded by the document.
 
 use super::json::{self, Decimal, Json, JsonError};

@@ -3,7 +3,7 @@
 use crate::base::codec::{Bytes, codec_struct};
 use crate::base::primitives::Address;
 
-/// What a callback gets, and anybody can read.
+/// What a callback gets; public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedResult {
     /// Canonical JSON of the fields that the winners agree on.

@@ -18,7 +18,8 @@ use tracing::{info, warn};
 const VALIDATORS_BLOCKS: u64 = 30;
 /// Blocks between two questions for the own standing.
 const STANDING_BLOCKS: u64 = 4;
-/// Blocks between two polls while sessions are open: for what no validator pushes.
+/// Blocks between two polls while sessions are open, for what no validator pushes
+/// (`job_poll_interval_seconds` of CIP-11).
 const POLL_BLOCKS: u64 = 8;
 /// Blocks without a sign of life after which one is given. The chain allows 100.
 const HEARTBEAT_BLOCKS: u64 = 40;

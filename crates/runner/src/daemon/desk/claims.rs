@@ -15,7 +15,7 @@ use remuda_client::types::{HexHash, Uint};
 use remuda_link::frame::{AckStatus, JobAssignment, JobCancel};
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::codec::Decode as _;
-use remuda_protocol::dispatcher::job::{Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Job, SeatState, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::JobId;
 use tracing::{debug, error, warn};
@@ -108,7 +108,7 @@ impl Desk {
         let mine = job_now.and_then(|job| {
             job.taking_part().find(|seat| seat.runner == self.identity.me).map(|seat| seat.progress)
         });
-        open.glance = !matches!(mine, Some(Progress::Committed { .. }));
+        open.glance = !matches!(mine, Some(SeatState::Committed { .. }));
         if !open.glance {
             warn!(%job, "a job that was refused is committed to, and its result is lost");
             return false;

@@ -16,7 +16,7 @@ use crate::testing::{http_spec, job, runner_view, seat, settings};
 use remuda_client::types::{HexAddress, HexHash, RunnerStatusName, RunnerValidator, Uint};
 use remuda_link::frame::{CancelReason, JobAssignment, JobCancel, RejectReason};
 use remuda_protocol::codec::Encode as _;
-use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, Job, SeatState, Status};
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::primitives::B256;
 use remuda_protocol::verifier::commitment::result_digest;
@@ -150,8 +150,8 @@ fn seated(n: u8, committed: bool) -> Seated {
     Seated { job: id(n), attempt: 0, committed }
 }
 
-fn drawn(progress: Progress) -> Job {
-    let other = seat(Address::ZERO, Progress::Waiting);
+fn drawn(progress: SeatState) -> Job {
+    let other = seat(Address::ZERO, SeatState::Waiting);
     job(Status::Assigned, None, vec![seat(key().address(), progress), other])
 }
 
@@ -188,9 +188,9 @@ fn a_job_of_three_validators_is_checked_elsewhere_and_done_once() {
     assert_eq!(scene.ack(B, 1), AckStatus::Duplicate);
     assert_eq!(scene.ack(C, 1), AckStatus::Duplicate);
     let work = |a: &Action| matches!(a, Action::Work(task) if task.job.job_id == id(1));
-    let begun = scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let begun = scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     assert!(has(&begun, work));
-    assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), work), "only once");
+    assert!(!has(&scene.read(1, 101, Some(drawn(SeatState::Waiting))), work), "only once");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_commit_goes_to_one_then_to_the_others_then_also_by_http() {
     for validator in [A, B, C] {
         scene.assign(validator, 1);
     }
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let sent = scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))));
     assert_eq!(carried(&sent), [A]);
     assert!(carried(&scene.note(pulse(101, 5))).is_empty());
@@ -217,7 +217,7 @@ fn a_commit_goes_to_one_then_to_the_others_then_also_by_http() {
 fn heights_that_validators_make_up_change_nothing() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let actions = scene.note(Note::Heard(B, Event::Head(u64::MAX), RTT));
     assert!(has(&actions, |a| *a == Action::Pulse), "a node is asked");
     assert_eq!(scene.desk.height(), 100);
@@ -252,7 +252,7 @@ fn places_are_for_jobs_that_the_chain_knows() {
     assert_eq!(scene.ack(B, 4), AckStatus::Accepted);
     assert_eq!(scene.ack(B, 5), AckStatus::Accepted);
     for n in [4, 5] {
-        scene.read(n, 100, Some(drawn(Progress::Waiting)));
+        scene.read(n, 100, Some(drawn(SeatState::Waiting)));
     }
     assert_eq!(scene.ack(C, 6), full, "both places are taken");
     scene.note(Note::Worked(id(4), 0, Ok((outcome(4), None))));
@@ -265,9 +265,9 @@ fn more_jobs_than_places_wait_for_one() {
     let jobs = (1..=3).map(|n| seated(n, false)).collect();
     scene.note(Note::Polled(Polled::Jobs(jobs)));
     let works = |actions: &[Action]| has(actions, |a| matches!(a, Action::Work(_)));
-    assert!(works(&scene.read(1, 100, Some(drawn(Progress::Waiting)))));
-    assert!(works(&scene.read(2, 100, Some(drawn(Progress::Waiting)))));
-    assert!(!works(&scene.read(3, 100, Some(drawn(Progress::Waiting)))));
+    assert!(works(&scene.read(1, 100, Some(drawn(SeatState::Waiting)))));
+    assert!(works(&scene.read(2, 100, Some(drawn(SeatState::Waiting)))));
+    assert!(!works(&scene.read(3, 100, Some(drawn(SeatState::Waiting)))));
     assert!(works(&scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))))));
 }
 
@@ -275,15 +275,15 @@ fn more_jobs_than_places_wait_for_one() {
 fn work_stops_when_the_chain_agrees_that_it_is_over() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let reason = CancelReason::Failed;
     let cancel = JobCancel { job_id: id(1), reason, validator_signed: [0; 64] };
     let stop = |a: &Action| *a == Action::StopWork(id(1));
     let heard = scene.note(Note::Heard(A, Event::Cancelled(cancel), RTT));
     assert!(!has(&heard, stop), "a validator's word is not enough");
     assert!(has(&heard, |a| matches!(a, Action::Read { .. })));
-    assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), stop));
-    assert!(has(&scene.read(1, 102, Some(drawn(Progress::TimedOut))), stop));
+    assert!(!has(&scene.read(1, 101, Some(drawn(SeatState::Waiting))), stop));
+    assert!(has(&scene.read(1, 102, Some(drawn(SeatState::TimedOut))), stop));
     assert_eq!(scene.ack(B, 1), AckStatus::Duplicate, "it is remembered");
 }
 
@@ -291,12 +291,12 @@ fn work_stops_when_the_chain_agrees_that_it_is_over() {
 fn a_job_without_a_result_is_kept_in_mind_until_its_time_is_over() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let forget = |a: &Action| matches!(a, Action::Forget(..));
     let failed = scene.note(Note::Worked(id(1), 0, Err(miss("why", None))));
     assert!(!has(&failed, forget));
     assert_eq!(scene.desk.status().jobs[0].failure.as_deref(), Some("why"));
-    assert!(has(&scene.read(1, 136, Some(drawn(Progress::TimedOut))), forget));
+    assert!(has(&scene.read(1, 136, Some(drawn(SeatState::TimedOut))), forget));
     assert_eq!(scene.desk.status().finished[0].why.as_deref(), Some("why"));
 }
 
@@ -336,13 +336,13 @@ fn a_node_that_stands_still_is_not_asked_first_any_more() {
 fn draining_waits_for_results_and_for_the_pause() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     scene.note(Note::Polled(Polled::Jobs(vec![seated(1, false)])));
     scene.note(Note::Drain);
     let draining = AckStatus::Reject(RejectReason::Draining);
     assert_eq!(scene.ack(B, 2), draining);
     // It is looked at all the same, and not bound.
-    scene.read(2, 100, Some(drawn(Progress::Waiting)));
+    scene.read(2, 100, Some(drawn(SeatState::Waiting)));
     let active = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Active, true, 1))));
     let paused = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Paused, true, 1))));
     let sent = scene.note(active());
@@ -353,7 +353,7 @@ fn draining_waits_for_results_and_for_the_pause() {
     scene.note(pulse(101, 6));
     scene.note(paused());
     assert!(!scene.desk.drained(), "a job is open");
-    scene.read(1, 102, Some(drawn(Progress::TimedOut)));
+    scene.read(1, 102, Some(drawn(SeatState::TimedOut)));
     assert!(scene.desk.drained());
 }
 
@@ -373,7 +373,7 @@ fn what_the_journal_holds_is_looked_up_at_the_start() {
     let entry = Entry { job_id: id(1), attempt: 0, spec: spec(), stage };
     let mut scene = Scene::with(vec![entry]);
     assert!(scene.desk.jobs[&id(1)].reading);
-    let actions = scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let actions = scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     assert!(has(&actions, |a| matches!(a, Action::Submit(..))), "the commit: {actions:?}");
 }
 
@@ -389,7 +389,7 @@ fn a_result_in_the_journal_outlives_nodes_that_know_less() {
         assert!(!forgets(&scene.read(1, 90, known)), "a node that is behind, in round {round}");
         scene.note(pulse(101 + round, 5));
     }
-    let actions = scene.read(1, 121, Some(drawn(Progress::Waiting)));
+    let actions = scene.read(1, 121, Some(drawn(SeatState::Waiting)));
     assert!(has(&actions, |a| matches!(a, Action::Submit(..))), "the commit: {actions:?}");
     let mut scene = Scene::with(vec![Entry {
         job_id: id(1),
@@ -408,7 +408,7 @@ fn a_result_in_the_journal_outlives_nodes_that_know_less() {
 fn a_job_that_cannot_be_done_is_answered_and_the_operator_sees_why() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let excused = Outcome { delivery: Excuse::Unreachable.into(), ..outcome(1) };
     let why = Some("connection refused".to_owned());
     let sent = scene.note(Note::Worked(id(1), 0, Ok((excused, why))));
@@ -425,7 +425,7 @@ fn a_job_that_cannot_be_done_is_answered_and_the_operator_sees_why() {
 fn who_is_outvoted_sees_that_and_what_it_knew() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let excused = Outcome { delivery: Excuse::Unreachable.into(), ..outcome(1) };
     let done = (excused, Some("not allowed here".to_owned()));
     scene.note(Note::Worked(id(1), 0, Ok(done)));

@@ -23,7 +23,7 @@ fn entry(method: &str, stage: Stage) -> Entry {
     Entry { job_id: JOB, attempt: 0, spec, stage }
 }
 
-fn after_restart(method: &str, stage: Stage, progress: Progress) -> Step {
+fn after_restart(method: &str, stage: Stage, progress: SeatState) -> Step {
     let mut open = Open::recalled(entry(method, stage), 100);
     let job = job(Status::Assigned, None, vec![seat(identity().me, progress)]);
     open.checked = true;
@@ -31,27 +31,27 @@ fn after_restart(method: &str, stage: Stage, progress: Progress) -> Step {
     open.step(&identity()).unwrap().1
 }
 
-fn committed(result: &[u8]) -> Progress {
+fn committed(result: &[u8]) -> SeatState {
     let mut open = Open::new(JOB, 0, None, 100);
     open.stage = Stage::Done(outcome(result));
     let commitment = open.commitment(&identity(), &outcome(result));
-    Progress::Committed { commitment, at: Height(100) }
+    SeatState::Committed { commitment, at: Height(100) }
 }
 
 #[test]
 fn after_a_restart_only_harmless_work_begins_again() {
-    assert_eq!(after_restart("GET", Stage::Begun, Progress::Waiting), Step::Execute);
+    assert_eq!(after_restart("GET", Stage::Begun, SeatState::Waiting), Step::Execute);
     let missed = Step::Close(End::Missed);
-    assert_eq!(after_restart("POST", Stage::Begun, Progress::Waiting), missed);
-    assert_eq!(after_restart("POST", Stage::Taken, Progress::Waiting), Step::Execute);
+    assert_eq!(after_restart("POST", Stage::Begun, SeatState::Waiting), missed);
+    assert_eq!(after_restart("POST", Stage::Taken, SeatState::Waiting), Step::Execute);
     let failed = Stage::Failed("why".to_owned());
-    assert_eq!(after_restart("GET", failed, Progress::Waiting), missed);
+    assert_eq!(after_restart("GET", failed, SeatState::Waiting), missed);
 }
 
 #[test]
 fn after_a_restart_a_result_is_committed_to_and_a_lost_one_attested() {
     let done = Stage::Done(outcome(b"42"));
-    assert_eq!(after_restart("POST", done.clone(), Progress::Waiting), Step::Commit);
+    assert_eq!(after_restart("POST", done.clone(), SeatState::Waiting), Step::Commit);
     assert_eq!(after_restart("POST", done, committed(b"42")), Step::Wait);
     assert_eq!(after_restart("GET", Stage::Begun, committed(b"42")), Step::AttestCrash);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// CNAME records that are followed (CIP-2 §9.1.2).
-const HOPS_MAX: usize = 8;
+const MAX_CNAME_HOPS: usize = 8;
 
 /// A claim about a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Claim {
     ) -> Result<bool, Silence> {
         let mut passed: Vec<Name> = Vec::new();
         let mut here = self.name.clone();
-        while passed.len() <= HOPS_MAX {
+        while passed.len() <= MAX_CNAME_HOPS {
             let records = ask(resolver, &here, RecordType::CNAME, patience).await?;
             let next = match link(&records, &here) {
                 Link::To(next) => next,
@@ -110,7 +110,7 @@ fn name(text: &str) -> Result<Name, NotAName> {
 /// bytes. The strings of one record are one text.
 fn has_text(records: &[Record], name: &Name, expected: &[u8]) -> bool {
     let mut here = name.clone();
-    for _ in 0..HOPS_MAX {
+    for _ in 0..MAX_CNAME_HOPS {
         match link(records, &here) {
             Link::To(next) => here = next,
             Link::End => break,

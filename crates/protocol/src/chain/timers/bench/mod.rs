@@ -1,6 +1,6 @@
-//! Benchmarks of timers, for whoever has a clock: `remuda-lab bench timers` and the example.
+//! Benchmarks of timers, for callers with a clock: `remuda-lab bench timers` and the example.
 //!
-//! Local: no node runs it.
+//! Local: a change here needs no agreement among validators. No node runs it.
 //!
 //! The state is written directly, without the blocks in which the timers would have been scheduled.
 //! Everything after that is the real thing. [`run`] measures; [`plain`] is what one would take
@@ -60,7 +60,6 @@ impl Plan {
 
 /// Pending timers are due from here on, far from the blocks that are measured.
 pub const FAR: u64 = 100_000;
-/// Over so many heights.
 const SPREAD: u64 = 1_000_000;
 
 /// The address of an actor.

@@ -15,7 +15,6 @@ pub struct Plain {
     pub actor: u32,
     /// The most it pays per cycle.
     pub max_fee: u64,
-    /// The most it tips.
     pub tip: u64,
 }
 

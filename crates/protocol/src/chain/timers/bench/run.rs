@@ -5,6 +5,7 @@ use super::{FAR, Plan, chain, pending_ids};
 use crate::base::primitives::Height;
 use crate::base::small::Small;
 use crate::base::state::Diff;
+use crate::chain::actors::NoActors;
 use crate::chain::execute::{Outcome, propose_block, timers_unsigned};
 use crate::chain::genesis::GenesisError;
 use crate::chain::local::LocalChain;
@@ -16,21 +17,20 @@ use serde::Serialize;
 
 /// Timers that are scheduled, and cancelled, to see what that costs.
 const OPERATIONS: u64 = 1_000;
-/// The lane has room for so many fires of 1,000 cycles.
+/// Fires of 1,000 cycles that fit into the lane.
 const FIRES: usize = 2_000;
 
 /// What a benchmark needs and rules must not have. A store may compute a state root.
 pub trait Surroundings {
-    /// Nanoseconds since some moment.
     fn nanos(&mut self) -> u64;
 
-    /// Nanoseconds of work that this thread has done, where somebody counts them: on a machine that
+    /// Nanoseconds of work that this thread has done, where they are counted: on a machine that
     /// does other things too, means of these say more than wall time.
     fn busy_nanos(&mut self) -> u64 {
         self.nanos()
     }
 
-    /// Bytes that the process holds; 0 if nobody knows.
+    /// Bytes that the process holds; 0 if unknown.
     fn resident_bytes(&mut self) -> u64 {
         0
     }
@@ -48,12 +48,11 @@ pub trait Surroundings {
 }
 
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct BenchOptions {
     /// Pending timers, one measurement for each.
     pub pending: Vec<u64>,
     /// Timers that are due, in every block.
     pub due: u64,
-    /// Blocks in a row.
     pub blocks: u64,
     /// Actors that the timers belong to.
     pub actors: u64,
@@ -62,7 +61,7 @@ pub struct Wish {
     pub storm: u64,
 }
 
-impl Default for Wish {
+impl Default for BenchOptions {
     fn default() -> Self {
         Self {
             pending: vec![10_000, 1_000_000, 10_000_000],
@@ -75,7 +74,6 @@ impl Default for Wish {
     }
 }
 
-/// Microseconds of many blocks.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Spread {
     pub p50_us: u64,
@@ -85,7 +83,6 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of times in nanoseconds.
     pub fn of(mut nanos: Vec<u64>) -> Self {
         nanos.sort_unstable();
         let at = |percent: usize| {
@@ -105,7 +102,6 @@ pub struct Sized {
     pub due: u64,
     /// Resident bytes per timer, all its records and its part of the index included.
     pub bytes_per_timer: u64,
-    /// One call of `schedule_timer`.
     pub schedule_ns: u64,
     /// One call of `cancel_timer`, of a pending timer.
     pub cancel_ns: u64,
@@ -145,7 +141,6 @@ pub struct Storm {
     pub due: u64,
     /// The block in which they do, 2,000 fires included.
     pub block_us: u64,
-    /// The block after it.
     pub next_us: u64,
 }
 
@@ -155,24 +150,36 @@ pub struct Report {
     pub store: &'static str,
     pub scheduler: Vec<Sized>,
     pub instead: Vec<Instead>,
-    /// If it was wished for.
+    /// With `BenchOptions::storm`.
     pub storm: Option<Storm>,
 }
 
-pub fn run(wish: &Wish, around: &mut impl Surroundings) -> Result<Report, GenesisError> {
+pub fn run(options: &BenchOptions, around: &mut impl Surroundings) -> Result<Report, GenesisError> {
     let mut report = Report {
         store: around.store_name(),
         scheduler: Vec::new(),
         instead: Vec::new(),
         storm: None,
     };
-    for pending in &wish.pending {
-        report.scheduler.push(sized(wish, *pending, around)?);
-        report.instead.push(instead("heap, ranked anew", Heap::default(), wish, *pending, around));
-        report.instead.push(instead("wheel, no market", Wheel::default(), wish, *pending, around));
+    for pending in &options.pending {
+        report.scheduler.push(sized(options, *pending, around)?);
+        report.instead.push(instead(
+            "heap, ranked anew",
+            Heap::default(),
+            options,
+            *pending,
+            around,
+        ));
+        report.instead.push(instead(
+            "wheel, no market",
+            Wheel::default(),
+            options,
+            *pending,
+            around,
+        ));
     }
-    if wish.storm > 0 {
-        report.storm = Some(storm(wish, around)?);
+    if options.storm > 0 {
+        report.storm = Some(storm(options, around)?);
     }
     Ok(report)
 }
@@ -190,7 +197,7 @@ fn block(chain: &LocalChain, around: &mut impl Surroundings) -> (Outcome, u64) {
     draft.presence = None;
     let start = around.nanos();
     let (_, outcome, _) =
-        propose_block(&chain.state, &chain.params, draft, &[]).expect("a sound draft");
+        propose_block(&chain.state, &chain.params, draft, &[], &NoActors).expect("a sound draft");
     (outcome, around.nanos() - start)
 }
 
@@ -198,15 +205,19 @@ fn fired(outcome: &Outcome) -> u64 {
     outcome.events().filter(|event| matches!(event, Event::TimerFired { .. })).count() as u64
 }
 
-fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Sized, GenesisError> {
+fn sized(
+    options: &BenchOptions,
+    pending: u64,
+    around: &mut impl Surroundings,
+) -> Result<Sized, GenesisError> {
     let plan = Plan {
         pending,
-        due: wish.due,
+        due: options.due,
         arriving: FIRES as u64,
-        blocks: wish.blocks,
+        blocks: options.blocks,
         // No actor may have more than 1,024.
-        actors: wish.actors.max(pending / 500),
-        payload_bytes: wish.payload_bytes,
+        actors: options.actors.max(pending / 500),
+        payload_bytes: options.payload_bytes,
         gas_limit: 1_000,
     };
     let before = around.resident_bytes();
@@ -216,7 +227,7 @@ fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Si
     around.open_store(&chain.state);
     let (mut blocks, mut commits, mut stores) = (Vec::new(), Vec::new(), Vec::new());
     let (mut fires, mut keys, mut written, mut busy) = (0, 0, 0, 0);
-    for _ in 0..wish.blocks {
+    for _ in 0..options.blocks {
         let start = around.busy_nanos();
         let (outcome, nanos) = block(&chain, around);
         busy += around.busy_nanos() - start;
@@ -233,10 +244,10 @@ fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Si
         around.store_block(&outcome.diff);
         stores.push(around.nanos() - start);
     }
-    let per_block = |sum: u64| sum / wish.blocks.max(1);
+    let per_block = |sum: u64| sum / options.blocks.max(1);
     Ok(Sized {
         pending,
-        due: wish.due,
+        due: options.due,
         bytes_per_timer: bytes / plan.timers().max(1),
         schedule_ns,
         cancel_ns,
@@ -285,22 +296,22 @@ fn operations(chain: &LocalChain, plan: &Plan, around: &mut impl Surroundings) -
 fn instead(
     name: &'static str,
     mut scheduler: impl Scheduler,
-    wish: &Wish,
+    options: &BenchOptions,
     pending: u64,
     around: &mut impl Surroundings,
 ) -> Instead {
     let plain = |n: u64, due: u64| {
         let dice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let max_fee = 1_000_000_000 + dice % 64 * 100_000_000;
-        let actor = (n % wish.actors.max(1)) as u32;
+        let actor = (n % options.actors.max(1)) as u32;
         Plain { due, id: n, actor, max_fee, tip: dice / 64 % 64 * 10_000 }
     };
     for n in 0..pending {
         scheduler.schedule(plain(n, FAR + n % 1_000_000));
     }
-    let arriving = wish.due + FIRES as u64 * wish.blocks;
+    let arriving = options.due + FIRES as u64 * options.blocks;
     for n in 0..arriving {
-        let due = 1 + n.saturating_sub(wish.due) / FIRES as u64;
+        let due = 1 + n.saturating_sub(options.due) / FIRES as u64;
         scheduler.schedule(plain(pending + n, due));
     }
     let start = around.nanos();
@@ -311,7 +322,7 @@ fn instead(
     (0..OPERATIONS.min(pending)).for_each(|n| scheduler.cancel(n * (pending / OPERATIONS).max(1)));
     let end = around.nanos();
     let (mut blocks, mut fires) = (Vec::new(), 0);
-    for height in 1..=wish.blocks {
+    for height in 1..=options.blocks {
         let start = around.nanos();
         fires += scheduler.block(height, 1_000_000 + height * 1_000, FIRES) as u64;
         blocks.push(around.nanos() - start);
@@ -321,24 +332,24 @@ fn instead(
         pending,
         schedule_ns: (middle - start) / OPERATIONS,
         cancel_ns: (end - middle) / OPERATIONS,
-        fired_per_block: fires / wish.blocks.max(1),
+        fired_per_block: fires / options.blocks.max(1),
         block: Spread::of(blocks),
     }
 }
 
-fn storm(wish: &Wish, around: &mut impl Surroundings) -> Result<Storm, GenesisError> {
+fn storm(options: &BenchOptions, around: &mut impl Surroundings) -> Result<Storm, GenesisError> {
     let plan = Plan {
         pending: 0,
         due: 0,
-        arriving: wish.storm,
+        arriving: options.storm,
         blocks: 1,
-        actors: wish.actors,
-        payload_bytes: wish.payload_bytes,
+        actors: options.actors,
+        payload_bytes: options.payload_bytes,
         gas_limit: 1_000,
     };
     let mut chain = chain(&plan, params())?;
     let (outcome, first) = block(&chain, around);
     chain.state.commit(&outcome);
     let (_, next) = block(&chain, around);
-    Ok(Storm { due: wish.storm, block_us: first / 1_000, next_us: next / 1_000 })
+    Ok(Storm { due: options.storm, block_us: first / 1_000, next_us: next / 1_000 })
 }

@@ -12,6 +12,17 @@ use std::collections::BTreeMap;
 
 const POOL: B256 = B256::repeat_byte(7);
 
+/// Web requests without conditions.
+const PLAIN_CLASS: Class = Class {
+    kind: JobKind::Http,
+    target: Target::Any,
+    min_resolvers: 0,
+    tee: false,
+    pool: None,
+    unpaid: false,
+    bonded: false,
+};
+
 fn rules() -> Rules {
     let mut params = ChainParams::development();
     params.heartbeat_timeout_blocks = 5;
@@ -256,18 +267,9 @@ fn a_job_that_rules_nobody_out_costs_nothing_extra() {
         let change = Change { who, price: u64::from(who), ..change.clone() };
         roster.set(entry(&change, who, Height(1)), Height(1));
     }
-    let class = Class {
-        kind: JobKind::Http,
-        target: Target::Any,
-        min_resolvers: 0,
-        tee: false,
-        pool: None,
-        unpaid: false,
-        bonded: false,
-    };
     let quote = |limit| Some(Quote { limit: Amount(limit), ..Quote::default() });
     let mut moved = |quote, value| {
-        let key = Query { class: class.clone(), quote, value: Amount::cby(value) };
+        let key = Query { class: PLAIN_CLASS, quote, value: Amount::cby(value) };
         let moved = roster.moved(&key, u64::MAX);
         for most in 0..8 {
             assert_eq!(roster.moved(&key, most), moved.min(most));
@@ -287,19 +289,7 @@ fn the_lists_of_a_warm_query_stay_however_many_others_are_asked() {
     let mut roster = Roster::default();
     roster.prepare(Rules::of(&params), PresencePolicy::Shadow);
     let asked_at = Height(7);
-    let query = |value: u64| Query {
-        class: Class {
-            kind: JobKind::Http,
-            target: Target::Any,
-            min_resolvers: 0,
-            tee: false,
-            pool: None,
-            unpaid: false,
-            bonded: false,
-        },
-        quote: None,
-        value: Amount(value.into()),
-    };
+    let query = |value: u64| Query { class: PLAIN_CLASS, quote: None, value: Amount(value.into()) };
     for value in 0..1_000 {
         roster.kept_lists(&query(value), asked_at);
     }

@@ -131,15 +131,14 @@ fn with_dns(value: u8, confirmed: &[bool]) -> String {
     format!(r#"{{"v":{value},"dns":[{}]}}"#, entries.join(","))
 }
 
+/// Two results that DNS confirms, and three of another value that it does not.
+fn confirmed_minority() -> [String; 5] {
+    [1, 2, 2, 1, 2].map(|value| with_dns(value, &[value == 1]))
+}
+
 #[test]
 fn dns_checks_filter_before_the_vote_wherever_they_stand() {
-    let texts = [
-        with_dns(1, &[true]),
-        with_dns(2, &[false]),
-        with_dns(2, &[false]),
-        with_dns(1, &[true]),
-        with_dns(2, &[false]),
-    ];
+    let texts = confirmed_minority();
     let texts: Vec<_> = texts.iter().map(String::as_str).collect();
     let dns = Check::Dns { min_resolvers: 1 };
     for checks in [[dns.clone(), vote("v")], [vote("v"), dns]] {
@@ -152,13 +151,7 @@ fn dns_checks_filter_before_the_vote_wherever_they_stand() {
 
 #[test]
 fn dns_checks_of_a_pipeline_apply_in_their_turn() {
-    let texts = [
-        with_dns(1, &[true]),
-        with_dns(2, &[false]),
-        with_dns(2, &[false]),
-        with_dns(1, &[true]),
-        with_dns(2, &[false]),
-    ];
+    let texts = confirmed_minority();
     let texts: Vec<_> = texts.iter().map(String::as_str).collect();
     let dns = Check::Dns { min_resolvers: 1 };
     let structured = |checks: &[Check]| judge_json(Mode::StructuredMatch, 2, checks, &texts);

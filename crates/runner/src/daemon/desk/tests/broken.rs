@@ -35,7 +35,7 @@ fn a_journal_that_cannot_be_written_refuses_jobs_pauses_and_resumes() {
 
     // Somebody polled for it all the same: it waits for the journal.
     scene.note(Note::Polled(Polled::Jobs(vec![seated(2, false)])));
-    assert!(!works(&scene.read(2, 101, Some(drawn(Progress::Waiting)))));
+    assert!(!works(&scene.read(2, 101, Some(drawn(SeatState::Waiting)))));
     let waits = scene.desk.jobs[&id(2)].doing.clone();
     assert!(waits.contains("no space left"), "{waits}");
 
@@ -52,7 +52,7 @@ fn a_journal_that_cannot_be_written_refuses_jobs_pauses_and_resumes() {
 fn work_that_a_fault_interrupted_is_done_once_it_is_mended() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     let locked = miss("its operator's server is of no use: status 401", Some(Doubt::None));
     let failed = scene.note(Note::Worked(id(1), 0, Err(locked)));
     assert!(!works(&failed), "it does not work, so nothing is begun: {failed:?}");
@@ -72,7 +72,7 @@ fn a_job_that_breaks_its_executor_is_missed_and_the_next_one_that_does_is_a_faul
     let lost = |n| Note::Worked(id(n), 0, Err(miss("the worker was lost", Some(Doubt::Some))));
     for n in [1, 2] {
         scene.assign(A, n);
-        scene.read(n, 100, Some(drawn(Progress::Waiting)));
+        scene.read(n, 100, Some(drawn(SeatState::Waiting)));
     }
     assert!(works(&scene.note(lost(1))), "it may have been chance");
     assert!(!works(&scene.note(lost(1))), "it is not tried for ever");

@@ -52,7 +52,7 @@ fn whoever_lies_does_not_take_the_honest_ones_along() {
     assert!(actions.contains(&asks), "now it is B's word that is checked: {actions:?}");
     let open = &scene.desk.jobs[&id(1)];
     assert_eq!((open.from, open.assigned_at, open.doubts), (Some(B), 100, 0));
-    let begun = scene.read(1, 108, Some(drawn(Progress::Waiting)));
+    let begun = scene.read(1, 108, Some(drawn(SeatState::Waiting)));
     assert!(has(&begun, |a| matches!(a, Action::Work(_))), "{begun:?}");
     assert_eq!(scene.desk.jobs[&id(1)].streams, [B, C]);
     assert_eq!(scene.desk.history.lies.len(), 1, "nobody else is to blame");
@@ -77,7 +77,7 @@ fn who_has_a_block_left_says_that_there_was_no_time() {
     let mut scene = Scene::new();
     scene.note(pulse(134, 5));
     scene.assign(A, 1);
-    let begun = scene.read(1, 134, Some(drawn(Progress::Waiting)));
+    let begun = scene.read(1, 134, Some(drawn(SeatState::Waiting)));
     let works = |a: &Action| matches!(a, Action::Work(task) if task.job.time_limit.is_zero());
     assert!(has(&begun, works), "an excuse takes no time: {begun:?}");
 }
@@ -89,7 +89,7 @@ fn a_single_runner_is_not_paid_for_work_that_never_began() {
     scene.assign(A, 1);
     let mut single = spec();
     single.verification.mode = VerificationMode::None;
-    let (job, spec) = (Some(drawn(Progress::Waiting)), Some(single));
+    let (job, spec) = (Some(drawn(SeatState::Waiting)), Some(single));
     let reading = Reading { height: 134, job, spec, pinned: false };
     let begun = scene.note(Note::Read(id(1), Some(Box::new(reading))));
     assert!(!has(&begun, |a| matches!(a, Action::Work(_))), "{begun:?}");

@@ -66,7 +66,7 @@ fn who_cannot_pay_takes_no_job_and_says_what_to_do() {
 fn open_jobs_are_paid_for_before_new_ones() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     scene.note(pulse_with(101, 5, one_job() + answer() - 1));
     assert_eq!(scene.ack(A, 2), AckStatus::Reject(RejectReason::Capacity));
     scene.note(pulse_with(102, 5, one_job() + answer()));
@@ -87,12 +87,12 @@ fn a_result_may_be_as_large_as_there_is_money_for_beside_an_answer_for_each_free
     let mut scene = Scene::new();
     scene.note(pulse_with(101, 5, with_result(800) + answer()));
     assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
-    assert_eq!(most(&scene.read(1, 101, Some(drawn(Progress::Waiting)))), Some(800));
+    assert_eq!(most(&scene.read(1, 101, Some(drawn(SeatState::Waiting)))), Some(800));
     assert_eq!(scene.ack(A, 2), AckStatus::Accepted, "it is not too poor for an answer");
-    assert_eq!(most(&scene.read(2, 101, Some(drawn(Progress::Waiting)))), Some(SMALL_BYTES));
+    assert_eq!(most(&scene.read(2, 101, Some(drawn(SeatState::Waiting)))), Some(SMALL_BYTES));
     let mut rich = Scene::new();
     rich.assign(A, 1);
-    assert_eq!(most(&rich.read(1, 101, Some(drawn(Progress::Waiting)))), Some(1_024));
+    assert_eq!(most(&rich.read(1, 101, Some(drawn(SeatState::Waiting)))), Some(1_024));
 }
 
 #[test]
@@ -114,23 +114,23 @@ fn work_does_not_begin_without_money_for_its_end() {
     scene.assign(A, 1);
     scene.note(pulse_with(101, 5, answer() - 1));
     let works = |a: &Action| matches!(a, Action::Work(_));
-    assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), works));
+    assert!(!has(&scene.read(1, 101, Some(drawn(SeatState::Waiting))), works));
     assert_eq!(scene.desk.status().jobs[0].doing, "waits for money for fees");
     scene.note(pulse_with(102, 5, answer()));
-    assert!(has(&scene.read(1, 102, Some(drawn(Progress::Waiting))), works));
+    assert!(has(&scene.read(1, 102, Some(drawn(SeatState::Waiting))), works));
 }
 
 #[test]
 fn nobody_commits_to_what_it_could_not_open() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     // Somebody spends the money while the work goes on; a commit could still be paid.
     scene.note(pulse_with(101, 5, commit() + 1));
     assert!(!commits(&scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))))));
     assert_eq!(scene.desk.jobs[&id(1)].doing, "waits for money for fees");
     scene.note(pulse_with(102, 5, one_job()));
-    let sent = scene.read(1, 102, Some(drawn(Progress::Waiting)));
+    let sent = scene.read(1, 102, Some(drawn(SeatState::Waiting)));
     assert!(commits(&sent), "the money is back: {sent:?}");
 }
 
@@ -196,7 +196,7 @@ fn a_pause_does_not_take_what_open_jobs_need() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.note(pulse_with(101, 5, one_job()));
-    scene.read(1, 101, Some(drawn(Progress::Waiting)));
+    scene.read(1, 101, Some(drawn(SeatState::Waiting)));
     scene.note(stands(RunnerStatusName::Active));
     assert!(!scene.desk.outbox.has(&Purpose::Pause));
 }
@@ -217,10 +217,10 @@ fn journal() -> Vec<Entry> {
     [1, 2].map(entry).to_vec()
 }
 
-fn committed(n: u8) -> Progress {
+fn committed(n: u8) -> SeatState {
     let (me, Outcome { delivery, salt, result_sig }) = (key().address(), outcome(n));
     let commitment = delivery.commitment(7, id(n), 0, me, &salt, &result_sig.bytes);
-    Progress::Committed { commitment, at: remuda_protocol::primitives::Height(100) }
+    SeatState::Committed { commitment, at: remuda_protocol::primitives::Height(100) }
 }
 
 /// An aggregator of job 1 that is bound by job 2.
@@ -272,7 +272,7 @@ fn an_aggregator_opens_what_its_bonus_pays_for_and_leaves_the_rest() {
 fn what_was_done_about_a_job_is_forgotten_with_it() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))));
     scene.read(1, 101, Some(job(Status::Cancelled, None, vec![])));
     assert!(scene.desk.jobs.is_empty());
@@ -309,7 +309,7 @@ fn a_result_on_its_way_is_paid_for_before_the_next_one() {
     let mut scene = Scene::with(journal());
     scene.note(pulse_with(101, 5, 0));
     for n in [1, 2] {
-        scene.read(n, 101, Some(drawn(Progress::Waiting)));
+        scene.read(n, 101, Some(drawn(SeatState::Waiting)));
         let spec = scene.desk.jobs.get_mut(&id(n)).unwrap().spec.as_mut().unwrap();
         spec.verification.mode = VerificationMode::EconomicBond;
     }
@@ -318,7 +318,7 @@ fn a_result_on_its_way_is_paid_for_before_the_next_one() {
     let submit = purse.job(&spec, 2, crate::daemon::purse::Ahead::All);
     let mut sent = |height, balance, n| {
         scene.note(pulse_with(height, 5, balance));
-        scene.read(n, height, Some(drawn(Progress::Waiting)));
+        scene.read(n, height, Some(drawn(SeatState::Waiting)));
         scene.desk.outbox.has(&Purpose::Job(id(n), 0, Deed::Submit))
     };
     assert!(sent(102, 2 * submit - 1, 1));

@@ -4,7 +4,7 @@ use super::*;
 use remuda_protocol::primitives::Height;
 
 fn committed() -> Job {
-    drawn(Progress::Committed { commitment: id(8), at: Height(100) })
+    drawn(SeatState::Committed { commitment: id(8), at: Height(100) })
 }
 
 fn attests(scene: &Scene, n: u8) -> bool {
@@ -25,7 +25,7 @@ fn refusing() -> Vec<(&'static str, RejectReason, Scene)> {
     let mut full = Scene::new();
     for n in [11, 12] {
         full.assign(C, n);
-        full.read(n, 100, Some(drawn(Progress::Waiting)));
+        full.read(n, 100, Some(drawn(SeatState::Waiting)));
     }
     let mut broke = Scene::new();
     broke.note(pulse_with(101, 5, 60_000_000));
@@ -56,7 +56,7 @@ fn what_is_refused_and_committed_to_is_attested() {
 fn what_is_refused_and_not_bound_is_forgotten() {
     for (what, _, mut scene) in refusing() {
         let before = scene.desk.jobs.len();
-        for job in [Some(drawn(Progress::Waiting)), Some(drawn(Progress::TimedOut)), None] {
+        for job in [Some(drawn(SeatState::Waiting)), Some(drawn(SeatState::TimedOut)), None] {
             scene.assign(A, 1);
             let actions = scene.read(1, scene.desk.height(), job);
             assert!(!has(&actions, |a| matches!(a, Action::Work(_))), "{what}: {actions:?}");
@@ -74,14 +74,14 @@ fn what_was_refused_is_taken_when_there_is_a_place() {
     let mut scene = Scene::new();
     for n in [11, 12] {
         scene.assign(C, n);
-        scene.read(n, 100, Some(drawn(Progress::Waiting)));
+        scene.read(n, 100, Some(drawn(SeatState::Waiting)));
     }
     let full = AckStatus::Reject(RejectReason::Capacity);
     assert_eq!(scene.ack(A, 1), full);
     assert_eq!(scene.ack(B, 1), full, "it is looked at, and not taken");
     scene.note(Note::Worked(id(11), 0, Ok((outcome(11), None))));
     assert_eq!(scene.ack(B, 1), AckStatus::Accepted, "whether or not the look is over");
-    let begun = scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let begun = scene.read(1, 100, Some(drawn(SeatState::Waiting)));
     assert!(has(&begun, |a| matches!(a, Action::Work(task) if task.job.job_id == id(1))));
 }
 
@@ -117,7 +117,7 @@ fn a_runner_that_stops_attests_what_it_finds_that_it_is_bound_by() {
     scene.read(1, 101, Some(committed()));
     assert!(attests(&scene, 1) && !scene.desk.drained());
     scene.note(pulse(102, 6));
-    scene.read(1, 102, Some(drawn(Progress::Crashed)));
+    scene.read(1, 102, Some(drawn(SeatState::Crashed)));
     assert!(scene.desk.drained());
 }
 

@@ -34,7 +34,7 @@ fn run(name: &str, more: &str, pinned: bool) -> (AckStatus, Vec<Action>) {
         Action::Ack(_, _, status, _) => Some(*status),
         _ => None,
     });
-    let job = Some(drawn(Progress::Waiting));
+    let job = Some(drawn(SeatState::Waiting));
     let reading = Reading { height: 100, job, spec: Some(spec), pinned };
     (status.unwrap(), scene.note(Note::Read(id(1), Some(Box::new(reading)))))
 }

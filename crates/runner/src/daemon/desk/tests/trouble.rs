@@ -31,8 +31,8 @@ fn a_refused_job_is_shown_once_with_the_setting_to_change() {
 fn made_up_jobs_do_not_hide_what_was_done() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.read(1, 100, Some(drawn(Progress::Waiting)));
-    scene.read(1, 101, Some(drawn(Progress::TimedOut)));
+    scene.read(1, 100, Some(drawn(SeatState::Waiting)));
+    scene.read(1, 101, Some(drawn(SeatState::TimedOut)));
     assert_eq!(scene.desk.status().finished.len(), 1);
     scene.note(pulse_with(102, 5, 0));
     for n in 2..100 {
@@ -161,7 +161,7 @@ fn heights_that_a_node_makes_up_break_nothing() {
     scene.assign(A, 1);
     for height in [100, u64::MAX] {
         scene.note(pulse(height, height));
-        scene.read(1, height, Some(drawn(Progress::Waiting)));
+        scene.read(1, height, Some(drawn(SeatState::Waiting)));
         scene.note(Note::Tick);
     }
     assert!(scene.desk.jobs.is_empty(), "its time is over");
