@@ -3,7 +3,7 @@
 use crate::daemon::api;
 use crate::daemon::web::Web;
 use remuda_client::types::RunnerValidator;
-use remuda_link::frame::Parting;
+use remuda_link::frame::CloseReason;
 use remuda_link::quic::server::{Registry, Server};
 use remuda_link::session::validator::{Assignment, Event, Head, Place, Settings as Gate};
 use remuda_link::sign::Identity;
@@ -89,13 +89,13 @@ pub(crate) struct Town {
 struct Registered(Arc<Mutex<World>>, usize);
 
 impl Registry for Registered {
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
         let world = self.0.lock().unwrap();
-        let address = key.address().ok_or(Parting::NotRegistered)?;
-        let profile = world.chain.profile(address).ok_or(Parting::NotRegistered)?;
+        let address = key.address().ok_or(CloseReason::NotRegistered)?;
+        let profile = world.chain.profile(address).ok_or(CloseReason::NotRegistered)?;
         if world.seen.is_some() && !world.chain.state.subsets().attests(self.1 as u32, profile.slot)
         {
-            return Err(Parting::WrongSubset);
+            return Err(CloseReason::WrongSubset);
         }
         Ok(Place { address, slot: Slot(profile.slot.get()) })
     }

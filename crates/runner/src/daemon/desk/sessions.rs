@@ -3,7 +3,7 @@
 use super::{Action, Desk};
 use crate::daemon::links::targets;
 use remuda_client::types::RunnerValidators;
-use remuda_link::frame::{BackpressureSignal, Parting};
+use remuda_link::frame::{BackpressureSignal, CloseReason};
 use remuda_link::session::runner::Event;
 use remuda_link::sign::ValidatorKey;
 use std::collections::BTreeMap;
@@ -160,16 +160,16 @@ impl Desk {
 
     pub(super) fn down(&mut self, validator: ValidatorKey, why: String) {
         let Some(session) = self.sessions.all.get_mut(&validator) else { return };
-        let over = !session.current && Parting::WrongSubset.word() == why;
+        let over = !session.current && CloseReason::WrongSubset.word() == why;
         if session.open && over {
             info!(validator = session.index, "session ended with its subset epoch");
         } else if session.open {
             warn!(validator = session.index, %why, "a session ended");
         }
-        let moved = [Parting::WrongEpoch, Parting::WrongSubset, Parting::NotRegistered];
+        let moved = [CloseReason::WrongEpoch, CloseReason::WrongSubset, CloseReason::NotRegistered];
         let moved = moved.iter().any(|parting| parting.word() == why);
         // It keeps one session with each: a newer one is somebody else's.
-        let replaced = session.open && Parting::Replaced.word() == why;
+        let replaced = session.open && CloseReason::Replaced.word() == why;
         (session.open, session.head, session.rtt) = (false, None, None);
         session.why = Some(why);
         if replaced && self.sessions.taken_over(validator, self.now_ms) {
@@ -231,7 +231,7 @@ impl Desk {
             Event::Cancelled(cancel) => self.cancelled(validator, &cancel),
             Event::Handover(frame) => self.handover(frame),
             // Its end comes as well.
-            Event::Farewell(_) => {}
+            Event::Goodbye(_) => {}
         }
     }
 

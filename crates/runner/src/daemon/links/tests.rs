@@ -1,6 +1,6 @@
 use super::*;
 use remuda_client::types::{HexAddress, HexHash, RunnerValidator, Uint};
-use remuda_link::frame::Parting;
+use remuda_link::frame::CloseReason;
 use remuda_link::quic::server::{Registry, Server};
 use remuda_link::session::validator::{Head, Place, Settings as Gate};
 use remuda_link::sign::Identity;
@@ -13,20 +13,20 @@ const SEED: [u8; 32] = [5; 32];
 const SOON: Duration = Duration::from_secs(20);
 
 /// Takes everybody, or nobody with a reason.
-struct Door(Option<Parting>);
+struct Door(Option<CloseReason>);
 
 impl Registry for Door {
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
-        let address = key.address().ok_or(Parting::NotRegistered)?;
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
+        let address = key.address().ok_or(CloseReason::NotRegistered)?;
         self.0.map_or(Ok(Place { address, slot: Slot(0) }), Err)
     }
 }
 
-fn server(listen: SocketAddr, door: Option<Parting>) -> Server {
+fn server(listen: SocketAddr, door: Option<CloseReason>) -> Server {
     try_server(listen, door).expect("a server")
 }
 
-fn try_server(listen: SocketAddr, door: Option<Parting>) -> Option<Server> {
+fn try_server(listen: SocketAddr, door: Option<CloseReason>) -> Option<Server> {
     let identity = Identity::from_seed(&SEED).unwrap();
     let settings = Gate {
         chain_id: 7,
@@ -101,7 +101,7 @@ async fn a_validator_that_comes_back_is_met_again() {
 #[tokio::test]
 async fn why_a_validator_refuses_is_told() {
     let (mut links, mut news) = links();
-    let closed = server(anywhere(), Some(Parting::WrongSubset));
+    let closed = server(anywhere(), Some(CloseReason::WrongSubset));
     links.keep(vec![target(closed.address().unwrap())]);
     assert_eq!(down(&mut news).await, "wrong_subset");
 }
@@ -109,7 +109,7 @@ async fn why_a_validator_refuses_is_told() {
 #[tokio::test]
 async fn a_validator_that_moved_is_followed_at_once() {
     let (mut links, mut news) = links();
-    let closed = server(anywhere(), Some(Parting::Jailed));
+    let closed = server(anywhere(), Some(CloseReason::Jailed));
     links.keep(vec![target(closed.address().unwrap())]);
     for _ in 0..3 {
         assert_eq!(down(&mut news).await, "jailed");
