@@ -1,7 +1,7 @@
 //! Frames as bytes.
 
 use proptest::prelude::*;
-use remuda_link::frame::{CloseReason, Frame, Goodbye, HeartbeatPing, JobProgress, JobResult};
+use remuda_link::frame::{CloseReason, Frame, HeartbeatPing, JobProgress, JobResult};
 use remuda_link::wire::{
     CONTROL_LIMIT, FrameDecoder, JOB_LIMIT, WireError, decode, encode, length,
 };
