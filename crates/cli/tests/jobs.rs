@@ -14,7 +14,7 @@ use remuda_protocol::presence::PresencePolicy;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
 use remuda_protocol::transaction::Instruction;
 use remuda_protocol::verifier::check::VerifierCheck;
-use remuda_runner::daemon::Conduct;
+use remuda_runner::daemon::ResultTampering;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl Ranch {
     async fn join(&mut self, name: &'static str) {
         let conduct = if name == "egon" {
             let whim = self.whim.clone();
-            Conduct::lying(move |result| match whim.load(Relaxed) {
+            ResultTampering::with(move |result| match whim.load(Relaxed) {
                 0 => result,
                 1 => String::from_utf8(result).unwrap().replace("42.17", "99.99").into_bytes(),
                 late => {
@@ -118,7 +118,7 @@ impl Ranch {
                 }
             })
         } else {
-            Conduct::honest()
+            ResultTampering::none()
         };
         let runner = self.runners.get_mut(name).unwrap();
         runner.join(conduct).await.expect("it starts");

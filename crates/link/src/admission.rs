@@ -1,39 +1,39 @@
-//! How often one address may knock, and one key may come in.
+//! Rate limits of handshakes per source address and of sessions per runner key.
 //!
-//! An address is counted before anything else is looked at. A key is counted only once it is proven:
-//! a count of claims would let anybody lock others out by claiming to be them.
+//! An address counts before anything else is looked at. A key counts only once it is proven: counting
+//! claims would let anybody lock out the key's owner.
 
-use crate::frame::Parting;
-use crate::session::Allowance;
+use crate::frame::CloseReason;
+use crate::token_bucket::TokenBucket;
 use remuda_protocol::primitives::Address;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Attempts of one address in a burst, and a second. Many runners may sit behind one.
+/// Handshakes of one address: burst, and per second. Many runners may share an address.
 const SOURCE_RATE: (u32, u32) = (256, 32);
-/// Sessions of one key in a burst; then one in ten seconds would do, one a second is allowed.
+/// Sessions of one key: burst, and per second. An honest runner needs one in ten seconds.
 const KEY_RATE: (u32, u32) = (8, 1);
-/// Addresses and keys that are remembered at a time.
-const REMEMBERED_MAX: usize = 65_536;
+/// Bounds the memory for addresses, and for keys.
+const TRACKED_MAX: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub struct Admission {
-    sources: BTreeMap<IpAddr, Allowance>,
-    keys: BTreeMap<Address, Allowance>,
+    sources: BTreeMap<IpAddr, TokenBucket>,
+    keys: BTreeMap<Address, TokenBucket>,
 }
 
 impl Admission {
-    pub fn source(&mut self, now_ms: u64, source: IpAddr) -> Result<(), Parting> {
+    pub fn source(&mut self, now_ms: u64, source: IpAddr) -> Result<(), CloseReason> {
         take(&mut self.sources, network(source), SOURCE_RATE, now_ms)
     }
 
-    /// Somebody has proven to be this runner.
-    pub fn key(&mut self, now_ms: u64, key: Address) -> Result<(), Parting> {
+    /// Call it once the key is proven.
+    pub fn key(&mut self, now_ms: u64, key: Address) -> Result<(), CloseReason> {
         take(&mut self.keys, key, KEY_RATE, now_ms)
     }
 }
 
-/// Who has one address of version 6 has 2^64 of them.
+/// An IPv6 address counts as its /64 network: its owner has all of it.
 pub(crate) fn network(source: IpAddr) -> IpAddr {
     match source.to_canonical() {
         IpAddr::V6(address) => {
@@ -45,19 +45,19 @@ pub(crate) fn network(source: IpAddr) -> IpAddr {
 }
 
 fn take<K: Ord>(
-    known: &mut BTreeMap<K, Allowance>,
+    known: &mut BTreeMap<K, TokenBucket>,
     key: K,
     (burst, per_second): (u32, u32),
     now_ms: u64,
-) -> Result<(), Parting> {
-    if known.len() >= REMEMBERED_MAX && !known.contains_key(&key) {
-        known.retain(|_, allowance| !allowance.full(now_ms));
-        if known.len() >= REMEMBERED_MAX {
-            return Err(Parting::RateLimited);
+) -> Result<(), CloseReason> {
+    if known.len() >= TRACKED_MAX && !known.contains_key(&key) {
+        known.retain(|_, bucket| !bucket.full(now_ms));
+        if known.len() >= TRACKED_MAX {
+            return Err(CloseReason::RateLimited);
         }
     }
-    let allowance = known.entry(key).or_insert_with(|| Allowance::new(burst, per_second, now_ms));
-    if allowance.take(now_ms) { Ok(()) } else { Err(Parting::RateLimited) }
+    let bucket = known.entry(key).or_insert_with(|| TokenBucket::new(burst, per_second, now_ms));
+    if bucket.take(now_ms) { Ok(()) } else { Err(CloseReason::RateLimited) }
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_knocks_too_often_waits_and_others_do_not() {
+    fn rate_limit_is_per_address() {
         let mut admission = Admission::default();
         let source: IpAddr = "10.0.0.1".parse().unwrap();
         let let_in = (0..1_000).filter(|_| admission.source(0, source).is_ok()).count();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_one_network_count_as_one() {
+    fn addresses_of_one_ipv6_network_share_a_limit() {
         let mut admission = Admission::default();
         let let_in = (0..1_000u16)
             .filter(|i| {
@@ -88,12 +88,12 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_an_end_and_forgets_the_quiet_first() {
+    fn memory_is_bounded_and_full_buckets_are_forgotten_first() {
         let mut admission = Admission::default();
-        for i in 0..REMEMBERED_MAX as u32 + 10 {
+        for i in 0..TRACKED_MAX as u32 + 10 {
             let _ = admission.source(0, IpAddr::from(i.to_be_bytes()));
         }
-        assert_eq!(admission.sources.len(), REMEMBERED_MAX);
+        assert_eq!(admission.sources.len(), TRACKED_MAX);
         assert!(admission.source(1_000, IpAddr::from([255, 1, 1, 1])).is_ok());
         assert_eq!(admission.sources.len(), 1);
     }

@@ -1,33 +1,29 @@
-//! What runners and validators say to each other (CIP-11 §12.2).
+//! The messages between runners and validators (CIP-11 §12.2).
 //!
-//! A frame travels as `length u32 be ‖ type u8 ‖ CBOR map`; the length counts what follows it. Fields
-//! have the names of CIP-11. Whoever decodes a frame ignores fields that it does not know, so that a
-//! later version may add some.
+//! A frame is encoded as `length u32 be ‖ type u8 ‖ CBOR map`; the length counts what follows it. Fields
+//! have the names of CIP-11. Decoders ignore unknown fields, so that a later version may add some.
 
 use crate::cbor::{self, WireError};
 use remuda_protocol::primitives::{B256, JobId};
 use serde::{Deserialize, Serialize};
 
-/// The version of this protocol; the upper byte is the major one.
+/// The upper byte is the major version.
 pub const VERSION: u16 = 0x0100;
 
-/// A signature of a runner, or of a validator without its last byte.
+/// A recoverable secp256k1 signature.
 pub type RunnerSignature = [u8; 65];
-/// A signature of a validator.
+/// Ed25519.
 pub type ValidatorSignature = [u8; 64];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// The one that works, and that connects.
     Runner,
-    /// The one that is connected to.
     Validator,
 }
 
-/// The first word of both sides. The validator's says which subset epoch the signatures name.
+/// The first frame of both sides. The signatures cover the subset epoch of the validator's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// See [`VERSION`].
     pub version: u16,
     /// 33 bytes of a runner, 32 of a validator.
     #[serde(with = "serde_bytes")]
@@ -35,24 +31,20 @@ pub struct Hello {
     pub party_role: Role,
     /// The newest block that the sender knows.
     pub block_height: u64,
-    /// What the other side's signature has to cover.
+    /// The other side's signature must cover it.
     #[serde(with = "serde_bytes")]
     pub challenge_nonce: [u8; 32],
-    /// The sender's subset epoch.
     pub subset_epoch: u64,
 }
 
-/// The second word of both sides: the proof of the first.
+/// The second frame of both sides: proves the key of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HelloAck {
-    /// See [`VERSION`].
     pub version: u16,
-    /// As in [`Hello`].
     #[serde(with = "serde_bytes")]
     pub party_pubkey: Vec<u8>,
-    /// As in [`Hello`].
     pub party_role: Role,
-    /// Over both nonces, both keys and the TLS session; see [`Meeting`](crate::sign::Meeting).
+    /// Over both nonces, both keys and the TLS session; see [`HandshakeTranscript`](crate::sign::HandshakeTranscript).
     #[serde(with = "serde_bytes")]
     pub signed_challenge: Vec<u8>,
     /// The newest block that the sender knows.
@@ -69,8 +61,8 @@ pub struct HeartbeatPing {
     pub signed: RunnerSignature,
 }
 
-/// The validator heard it. Sent unasked, too, when there is a new final block: that is how a runner
-/// learns of it, and of a new subset epoch, within half a round trip.
+/// Answers a ping. Also sent unasked for each new final block: so a runner learns of the block, and of a
+/// new subset epoch, within half a round trip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeartbeatPong {
     /// The newest final block of the validator.
@@ -81,27 +73,24 @@ pub struct HeartbeatPong {
     pub validator_signed: ValidatorSignature,
 }
 
-/// How busy a runner is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackpressureSignal {
     pub active_jobs: u32,
-    /// Jobs it works on at most.
     pub max_concurrent: u32,
-    /// Whether it should be attested as present.
+    /// Only runners that accept jobs are attested as present.
     pub accepting_new: bool,
     pub reason: Option<String>,
 }
 
-/// What a runner can do for the moment. Advice to the validator; the chain knows nothing of it.
+/// What a runner can do at the moment. Advice to the validator, unknown to the chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapabilityDelta {
     /// The newest block that the runner knows.
     pub block_height: u64,
-    /// What it can do again.
+    /// Available again.
     pub added_capabilities: Vec<String>,
-    /// What it cannot do for now.
+    /// Unavailable for now.
     pub removed_capabilities: Vec<String>,
-    /// Entitlements that it holds again.
     pub added_entitlements: Vec<String>,
     pub removed_entitlements: Vec<String>,
     #[serde(with = "serde_bytes")]
@@ -125,50 +114,43 @@ pub struct JobAssignment {
     pub validator_signed: ValidatorSignature,
 }
 
-/// What became of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobAck {
     #[serde(with = "hash")]
     pub job_id: JobId,
-    /// What the runner does with it.
     pub status: AckStatus,
     pub reason: Option<String>,
     #[serde(with = "serde_bytes")]
     pub signed: RunnerSignature,
 }
 
-/// What a runner does with an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckStatus {
     Accepted,
-    /// It has it from another validator. That is the normal case.
+    /// The runner has the job from another validator. That is the normal case.
     Duplicate,
     Reject(RejectReason),
 }
 
-/// Why a runner will not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RejectReason {
-    /// It has as many jobs as it takes.
+    /// All slots are taken, or fees cannot be paid.
     Capacity,
-    /// It cannot do such work.
     Capability,
-    /// The assignment is not what the chain says.
+    /// The chain disagrees with the assignment.
     NotAssigned,
-    /// There is not enough time left.
     TooLate,
-    /// Its operator does not allow it.
+    /// The operator does not allow it.
     Policy,
-    /// It is about to stop.
+    /// The runner is about to stop.
     Draining,
 }
 
-/// How far the work is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobProgress {
     #[serde(with = "hash")]
     pub job_id: JobId,
-    /// In percent.
+    /// Percent.
     pub fraction: u8,
     pub detail: Option<String>,
 }
@@ -179,7 +161,6 @@ pub struct JobProgress {
 pub struct JobResult {
     #[serde(with = "hash")]
     pub job_id: JobId,
-    /// The signed transaction.
     #[serde(with = "serde_bytes")]
     pub result_data: Vec<u8>,
     #[serde(with = "serde_bytes")]
@@ -199,7 +180,7 @@ pub struct JobCancel {
 pub enum CancelReason {
     Reassigned,
     Expired,
-    /// The job is over without it.
+    /// The job ended without this runner.
     Failed,
 }
 
@@ -216,60 +197,54 @@ pub struct Handover {
     pub runner_signed: RunnerSignature,
 }
 
-/// The last word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goodbye {
-    /// One of the words of [`Parting`], or one that only a later version knows.
+    /// A word of [`CloseReason`], or of a later version.
     pub reason: String,
     pub detail: Option<String>,
 }
 
-macro_rules! partings {
+macro_rules! close_reasons {
     ($( $variant:ident $word:literal $about:literal; )*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Parting { $( #[doc = $about] $variant, )* }
+        pub enum CloseReason { $( #[doc = $about] $variant, )* }
 
-        impl Parting {
+        impl CloseReason {
             pub const ALL: &'static [Self] = &[$( Self::$variant ),*];
 
-            /// Its word in a [`Goodbye`].
+            /// As in a [`Goodbye`].
             pub const fn word(self) -> &'static str {
                 match self { $( Self::$variant => $word ),* }
-            }
-
-            pub const fn about(self) -> &'static str {
-                match self { $( Self::$variant => $about ),* }
             }
         }
     };
 }
 
-partings! {
-    UnsupportedVersion "unsupported_version" "The other side speaks another version.";
+close_reasons! {
+    UnsupportedVersion "unsupported_version" "The peer speaks another version.";
     Malformed "malformed" "A frame could not be read, or was too large.";
-    Unexpected "unexpected_frame" "A frame came that has no place there.";
-    RateLimited "rate_limited" "Too many attempts; come back later.";
-    TooManySessions "too_many_sessions" "The validator has as many sessions as it holds.";
-    NotRegistered "not_registered" "The key belongs to no registered runner.";
+    Unexpected "unexpected_frame" "A frame arrived that is not allowed in this state.";
+    RateLimited "rate_limited" "Too many attempts; retry later.";
+    TooManySessions "too_many_sessions" "The validator holds as many sessions as it can.";
+    NotRegistered "not_registered" "No registered runner has this key.";
     Jailed "jailed" "The runner is in jail.";
-    WrongSubset "wrong_subset" "The validator is not one of this runner's.";
-    WrongEpoch "wrong_epoch" "The sides do not agree on the subset epoch.";
-    BadSignature "bad_signature" "A signature does not hold.";
+    WrongSubset "wrong_subset" "The validator is not in this runner's subset.";
+    WrongEpoch "wrong_epoch" "The peers disagree on the subset epoch.";
+    BadSignature "bad_signature" "A signature is invalid.";
     Replay "replay" "A nonce did not rise.";
     Replaced "replaced" "The runner has a newer session.";
-    Silent "silent" "Nothing came for too long.";
-    TooFast "too_fast" "Frames came faster than a session may send them.";
-    Shutdown "shutdown" "The sender stops.";
+    Silent "silent" "Nothing arrived in time.";
+    TooFast "too_fast" "Frames exceeded the rate limit.";
+    Shutdown "shutdown" "The sender is shutting down.";
 }
 
-impl Parting {
-    /// The frame that says so.
+impl CloseReason {
     pub fn goodbye(self) -> Frame {
         Frame::Goodbye(Goodbye { reason: self.word().to_owned(), detail: None })
     }
 
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|parting| parting.word() == word)
+        Self::ALL.iter().copied().find(|reason| reason.word() == word)
     }
 }
 
@@ -281,19 +256,19 @@ macro_rules! frames {
         }
 
         impl Frame {
-            /// Its number on the wire.
+            /// On the wire.
             pub fn number(&self) -> u8 {
                 match self { $( Self::$name(_) => $number ),* }
             }
 
-            /// Its name in CIP-11.
+            /// As in CIP-11.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$name(_) => stringify!($name) ),* }
             }
 
             pub(crate) fn write(&self, out: &mut Vec<u8>) {
                 let written = match self { $( Self::$name(frame) => ciborium::into_writer(frame, out) ),* };
-                written.expect("a vector takes everything");
+                written.expect("writing to a vector cannot fail");
             }
 
             pub(crate) fn read(number: u8, map: &[u8]) -> Result<Self, WireError> {
@@ -328,7 +303,6 @@ frames! {
     0xF0 Goodbye,
 }
 
-/// A hash as a byte string.
 mod hash {
     use super::B256;
     use serde::{Deserializer, Serializer};

@@ -1,11 +1,11 @@
 //! What fuzzers call: any bytes, and the properties that must hold for them.
 
-use crate::frame::{AckStatus, BackpressureSignal, CancelReason, Frame, Handover, Parting};
+use crate::frame::{AckStatus, BackpressureSignal, CancelReason, CloseReason, Frame, Handover};
 use crate::frame::{RejectReason, Role};
-use crate::session::validator::{Assignment, Desk, Head, Outcome, Place};
+use crate::session::validator::{Admittance, Assignment, Head, Outcome, Place};
 use crate::session::{Output, TEXT_LIMIT, runner, validator};
-use crate::sign::{self, Identity, Meeting};
-use crate::wire::{CONTROL_LIMIT, Cutter, JOB_LIMIT, WireError, decode, encode};
+use crate::sign::{self, HandshakeTranscript, Identity};
+use crate::wire::{CONTROL_LIMIT, FrameDecoder, JOB_LIMIT, WireError, decode, encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::primitives::{B256, JobId, Slot};
 use std::collections::{BTreeSet, VecDeque};
@@ -21,7 +21,7 @@ pub const NONCES: ([u8; 32], [u8; 32]) = ([1; 32], [2; 32]);
 /// What a session says to one thing that it is told: an answer and an event, or a presence, a
 /// goodbye and the end.
 const ANSWERS_MAX: usize = 3;
-/// What a runner says more to a block: that a subset epoch has begun, and what its four jobs had waiting.
+/// Further outputs of a runner after a block: a subset epoch, and the waiting transactions of four jobs.
 const MORE_OF_RUNNER: usize = 1 + 4;
 
 /// Bytes are a stream that comes in pieces, and are also things that happen to two sessions. Returns
@@ -51,7 +51,7 @@ pub fn script(steps: &[(u8, u8, Vec<u8>)]) -> Vec<u8> {
     out
 }
 
-/// The same frames come out however the stream is cut, and each is read as it was written.
+/// Decoding does not depend on how the stream is split, and round-trips.
 fn stream(bytes: &[u8]) {
     for limit in [CONTROL_LIMIT, JOB_LIMIT] {
         let whole = cut(bytes, limit, |_| usize::MAX);
@@ -69,24 +69,24 @@ fn cut(
     limit: usize,
     length: impl Fn(u8) -> usize,
 ) -> (Vec<Frame>, Option<WireError>) {
-    let (mut cutter, mut frames, mut rest) = (Cutter::new(limit), Vec::new(), bytes);
+    let (mut decoder, mut frames, mut rest) = (FrameDecoder::new(limit), Vec::new(), bytes);
     while let [first, ..] = rest {
         let (now, later) = rest.split_at(length(*first).min(rest.len()));
-        cutter.push(now);
+        decoder.push(now);
         loop {
-            match cutter.next_frame() {
+            match decoder.next_frame() {
                 Ok(Some(frame)) => frames.push(frame),
                 Ok(None) => break,
                 Err(error) => return (frames, Some(error)),
             }
         }
-        assert!(cutter.waiting() < 4 + limit, "it waits for more than a frame");
+        assert!(decoder.buffered() < 4 + limit, "it waits for more than a frame");
         rest = later;
     }
     (frames, None)
 }
 
-/// A frame is read as it was written. Returns its length.
+/// Checks that a frame round-trips. Returns its length.
 fn sound(frame: &Frame) -> usize {
     let bytes = encode(frame);
     assert_eq!(decode(&bytes[4..]).as_ref(), Ok(frame));
@@ -109,8 +109,8 @@ pub fn job(number: u8) -> JobId {
     B256::repeat_byte(number % 4)
 }
 
-/// What the chain says of the runner.
-struct Chain(Result<Place, Parting>);
+/// The registry's answer.
+struct Chain(Result<Place, CloseReason>);
 
 impl Chain {
     fn place() -> Place {
@@ -118,21 +118,21 @@ impl Chain {
     }
 }
 
-impl Desk for Chain {
-    fn admit(&mut self, _: u64, _: IpAddr) -> Result<(), Parting> {
+impl Admittance for Chain {
+    fn admit_source(&mut self, _: u64, _: IpAddr) -> Result<(), CloseReason> {
         Ok(())
     }
 
-    fn place(&self, who: &PublicKey) -> Result<Place, Parting> {
-        if *who == key().public_key() { self.0 } else { Err(Parting::NotRegistered) }
+    fn place(&self, who: &PublicKey) -> Result<Place, CloseReason> {
+        if *who == key().public_key() { self.0 } else { Err(CloseReason::NotRegistered) }
     }
 
-    fn seat(&mut self, _: u64, _: Place) -> Result<(), Parting> {
+    fn admit_session(&mut self, _: u64, _: Place) -> Result<(), CloseReason> {
         Ok(())
     }
 }
 
-/// What one side has said and the other has not heard yet.
+/// Frames in flight from one side.
 struct Side<E> {
     said: VecDeque<Output<E>>,
     open: bool,
@@ -144,7 +144,7 @@ impl<E> Side<E> {
         Self { said: VecDeque::new(), open: false, over: false }
     }
 
-    /// Something is said. Nothing comes after the end, and no more than others would read.
+    /// Checks an output: none follows the end, and each is within the peer's limits.
     fn says(&mut self, output: Output<E>) {
         assert!(!self.over, "it spoke after its end");
         match &output {
@@ -249,32 +249,32 @@ impl World {
                 self.chain.0 = match number % 5 {
                     0 => Ok(Chain::place()),
                     1 => Ok(Place { slot: Slot(3), ..Chain::place() }),
-                    2 => Err(Parting::NotRegistered),
-                    3 => Err(Parting::Jailed),
-                    _ => Err(Parting::WrongSubset),
+                    2 => Err(CloseReason::NotRegistered),
+                    3 => Err(CloseReason::Jailed),
+                    _ => Err(CloseReason::WrongSubset),
                 }
             }
             14 => match number % 3 {
-                0 => self.validator.close(Parting::Shutdown),
-                1 => self.runner.close(Parting::Shutdown),
+                0 => self.validator.close(CloseReason::Shutdown),
+                1 => self.runner.close(CloseReason::Shutdown),
                 _ => {
                     self.validator.lost();
                     self.listen(ANSWERS_MAX);
                     self.from_validator.over = true;
                 }
             },
-            _ => self.runner.learn(self.height + u64::from(number)),
+            _ => self.runner.update_height(self.height + u64::from(number)),
         }
         self.listen(answers_max);
     }
 
-    /// A frame that somebody made up, and perhaps signed.
+    /// A forged frame, perhaps with a valid signature.
     fn frame(&mut self, to: u8, number: u8, body: &[u8], signed: bool) {
         let frame = match decode(body) {
             Ok(frame) if signed => sign(frame),
             Ok(frame) => frame,
-            Err(_) if to < 2 => return self.validator.close(Parting::Malformed),
-            Err(_) => return self.runner.close(Parting::Malformed),
+            Err(_) if to < 2 => return self.validator.close(CloseReason::Malformed),
+            Err(_) => return self.runner.close(CloseReason::Malformed),
         };
         match to {
             0 => self.validator.control(frame, self.now_ms, &mut self.chain),
@@ -285,7 +285,7 @@ impl World {
         }
     }
 
-    /// Carries over what each side has said so far.
+    /// Delivers the frames in flight.
     fn carry(&mut self) {
         for output in std::mem::take(&mut self.from_runner.said) {
             match output {
@@ -407,7 +407,7 @@ impl World {
                 side.open = true;
             }
             Event::Assigned(_) | Event::Cancelled(_) | Event::Handover(_) => assert!(side.open),
-            Event::Farewell(word) => assert!(word.len() <= TEXT_LIMIT),
+            Event::Goodbye(word) => assert!(word.len() <= TEXT_LIMIT),
             Event::Epoch(epoch) => assert!(*epoch > EPOCH && side.open),
             Event::Head(_) => {}
         }
@@ -416,7 +416,7 @@ impl World {
             Event::Assigned(_) => "Assigned",
             Event::Cancelled(_) => "Cancelled",
             Event::Handover(_) => "Handover",
-            Event::Farewell(_) => "Farewell",
+            Event::Goodbye(_) => "Goodbye",
             Event::Head(_) => "Head",
             Event::Epoch(_) => "Epoch",
         });
@@ -429,7 +429,7 @@ fn sign(mut frame: Frame) -> Frame {
     let (me, to) = (identity().key(), key().public_key());
     match &mut frame {
         Frame::HelloAck(ack) => {
-            let meeting = Meeting {
+            let transcript = HandshakeTranscript {
                 chain_id: CHAIN,
                 exporter: EXPORTER,
                 nonce_runner: NONCES.0,
@@ -438,7 +438,7 @@ fn sign(mut frame: Frame) -> Frame {
                 validator: me,
                 subset_epoch: EPOCH,
             };
-            let digest = meeting.digest(ack.party_role);
+            let digest = transcript.digest(ack.party_role);
             ack.signed_challenge = match ack.party_role {
                 Role::Runner => key().sign(&digest).bytes.to_vec(),
                 Role::Validator => identity().sign(&digest).to_vec(),

@@ -1,5 +1,5 @@
-//! What each signature covers: a domain, the chain, whom it is for, and every field of the frame. So
-//! no frame can be shown to somebody else, on another chain, or as another frame.
+//! What each signature covers: a domain, the chain, the recipient, and every field of the frame. So a
+//! frame cannot be replayed to another recipient, on another chain, or as another frame.
 
 use crate::frame::{
     AckStatus, CancelReason, CapabilityDelta, Handover, JobAck, JobAssignment, JobCancel,
@@ -8,26 +8,25 @@ use crate::frame::{
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::primitives::{B256, keccak256};
 
-/// An Ed25519 key.
+/// Ed25519.
 pub type ValidatorKey = [u8; 32];
 
-/// What both sides sign when they meet (SPEC §13). The exporter comes from the TLS session itself:
-/// a man in the middle has two sessions, and neither signature holds in the other.
+/// Both sides sign this (SPEC §13). The exporter binds the signatures to the TLS session: a man in the
+/// middle has two sessions, and neither signature is valid in the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meeting {
+pub struct HandshakeTranscript {
     pub chain_id: u64,
-    /// Keying material of the TLS session.
     pub exporter: [u8; 32],
     pub nonce_runner: [u8; 32],
     pub nonce_validator: [u8; 32],
     pub runner: PublicKey,
     pub validator: ValidatorKey,
-    /// As the validator's Hello says.
+    /// The epoch in the validator's Hello.
     pub subset_epoch: u64,
 }
 
-impl Meeting {
-    /// What the one in this role signs.
+impl HandshakeTranscript {
+    /// The digest that the party in this role signs.
     pub fn digest(&self, role: Role) -> B256 {
         let role = match role {
             Role::Runner => 1,
@@ -45,12 +44,10 @@ impl Meeting {
     }
 }
 
-/// A runner's ping to a validator.
 pub fn ping(chain_id: u64, to: &ValidatorKey, block_height: u64, nonce: u64) -> B256 {
     Statement::new("cowboy-ping-v1:", chain_id).fixed(to).number(block_height).number(nonce).hash()
 }
 
-/// A validator's pong to a runner.
 pub fn pong(chain_id: u64, to: &PublicKey, block_height: u64, subset_epoch: u64) -> B256 {
     Statement::new("cowboy-pong-v2:", chain_id)
         .fixed(&to.bytes)
@@ -59,7 +56,6 @@ pub fn pong(chain_id: u64, to: &PublicKey, block_height: u64, subset_epoch: u64)
         .hash()
 }
 
-/// A runner's change of abilities, for a validator.
 pub fn capability(chain_id: u64, to: &ValidatorKey, delta: &CapabilityDelta) -> B256 {
     Statement::new("cowboy-capability-v1:", chain_id)
         .fixed(to)
@@ -71,7 +67,6 @@ pub fn capability(chain_id: u64, to: &ValidatorKey, delta: &CapabilityDelta) -> 
         .hash()
 }
 
-/// A validator's assignment to a runner.
 pub fn assignment(chain_id: u64, to: &PublicKey, assignment: &JobAssignment) -> B256 {
     Statement::new("cowboy-assignment-v1:", chain_id)
         .fixed(&to.bytes)
@@ -83,7 +78,6 @@ pub fn assignment(chain_id: u64, to: &PublicKey, assignment: &JobAssignment) -> 
         .hash()
 }
 
-/// A runner's answer to an assignment.
 pub fn ack(chain_id: u64, to: &ValidatorKey, ack: &JobAck) -> B256 {
     let (status, reason) = match ack.status {
         AckStatus::Accepted => (1, 0),
@@ -118,7 +112,7 @@ pub fn result(chain_id: u64, to: &ValidatorKey, result: &JobResult) -> B256 {
         .hash()
 }
 
-/// A validator's word that a job is over for a runner.
+/// A validator's cancellation of a job for a runner.
 pub fn cancel(chain_id: u64, to: &PublicKey, cancel: &JobCancel) -> B256 {
     let reason = match cancel.reason {
         CancelReason::Reassigned => 1,
@@ -142,7 +136,7 @@ pub fn handover(chain_id: u64, to: &[u8; 20], handover: &Handover) -> B256 {
         .hash()
 }
 
-/// Bytes to hash; what has no fixed width goes in as its own hash.
+/// Collects the bytes to hash. A part of variable width enters as its own hash.
 struct Statement(Vec<u8>);
 
 impl Statement {
@@ -180,7 +174,7 @@ impl Statement {
     }
 }
 
-/// Whether a validator signed this.
+/// Verifies an Ed25519 signature.
 pub fn validator_signed(key: &ValidatorKey, digest: &B256, signature: &[u8; 64]) -> bool {
     let key = ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, key);
     key.verify(digest.as_slice(), signature).is_ok()
@@ -193,12 +187,11 @@ pub trait Signer: Send + Sync {
 pub struct Identity(ring::signature::Ed25519KeyPair);
 
 impl Identity {
-    /// From the 32 secret bytes; `None` never for any 32 bytes.
+    /// Any 32 bytes are a valid seed.
     pub fn from_seed(seed: &[u8; 32]) -> Option<Self> {
         ring::signature::Ed25519KeyPair::from_seed_unchecked(seed).ok().map(Self)
     }
 
-    /// The name that runners know it by.
     pub fn key(&self) -> ValidatorKey {
         use ring::signature::KeyPair as _;
         self.0.public_key().as_ref().try_into().expect("32 bytes")

@@ -5,9 +5,9 @@
 //! stay valid. After a change of a frame or of the fuzzed world run it once with REMUDA_PIN=1.
 
 use remuda_link::frame::{
-    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, Handover, HeartbeatPing,
-    HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult,
-    Parting, Role, VERSION,
+    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, CloseReason, Frame, Handover,
+    HeartbeatPing, HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress,
+    JobResult, Role, VERSION,
 };
 use remuda_link::fuzz::{self, NONCES, identity, job, key, script};
 use remuda_link::wire::encode;
@@ -119,7 +119,7 @@ fn all_kinds() -> Vec<u8> {
         result(),
         cancel(),
         handover(),
-        Parting::Shutdown.goodbye(),
+        CloseReason::Shutdown.goodbye(),
     ];
     frames.iter().flat_map(encode).collect()
 }
@@ -145,7 +145,7 @@ fn runner() -> Vec<u8> {
     steps.extend([made_up(0, &capability()), (7, 1, b"spec".to_vec())]);
     let words = [ack(AckStatus::Accepted), progress(), result()];
     steps.extend(words.iter().map(|frame| made_up(1, frame)));
-    steps.push(made_up(0, &Parting::Shutdown.goodbye()));
+    steps.push(made_up(0, &CloseReason::Shutdown.goodbye()));
     script(&steps)
 }
 
@@ -154,7 +154,7 @@ fn validator() -> Vec<u8> {
     let control = [hello(Role::Validator), hello_ack(Role::Validator), pong(101)];
     let mut steps: Vec<Step> = control.iter().map(|frame| made_up(2, frame)).collect();
     steps.extend([made_up(3, &assignment()), made_up(4, &handover()), made_up(4, &cancel())]);
-    steps.push(made_up(2, &Parting::Jailed.goodbye()));
+    steps.push(made_up(2, &CloseReason::Jailed.goodbye()));
     script(&steps)
 }
 
@@ -209,7 +209,7 @@ fn fuzzers_start_from_inputs_that_reach_everything() {
         "Cancelled",
         "Duplicate",
         "Epoch",
-        "Farewell",
+        "Goodbye",
         "Handover",
         "HardFailure",
         "Head",

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use remuda_link::frame::{
-    AckStatus, BackpressureSignal, CancelReason, Frame, Handover, HeartbeatPing, Hello,
-    JobProgress, JobResult, Parting, RejectReason, Role, VERSION,
+    AckStatus, BackpressureSignal, CancelReason, CloseReason, Frame, Handover, HeartbeatPing,
+    Hello, JobProgress, JobResult, RejectReason, Role, VERSION,
 };
-use remuda_link::session::validator::{Assignment, Desk, Event, Head, Outcome, Place};
+use remuda_link::session::validator::{Admittance, Assignment, Event, Head, Outcome, Place};
 use remuda_link::session::{Output, runner, validator};
 use remuda_link::sign::{self, Identity};
 use remuda_link::wire::encode;
@@ -23,24 +23,24 @@ const JOB: JobId = B256::repeat_byte(9);
 /// What the chain says of each key.
 #[derive(Default)]
 struct Chain {
-    places: BTreeMap<PublicKey, Result<Place, Parting>>,
+    places: BTreeMap<PublicKey, Result<Place, CloseReason>>,
     attempts: u32,
     seats: u32,
 }
 
-impl Desk for Chain {
-    fn admit(&mut self, _: u64, _: IpAddr) -> Result<(), Parting> {
+impl Admittance for Chain {
+    fn admit_source(&mut self, _: u64, _: IpAddr) -> Result<(), CloseReason> {
         self.attempts += 1;
-        if self.attempts > 10 { Err(Parting::RateLimited) } else { Ok(()) }
+        if self.attempts > 10 { Err(CloseReason::RateLimited) } else { Ok(()) }
     }
 
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
-        self.places.get(key).copied().unwrap_or(Err(Parting::NotRegistered))
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
+        self.places.get(key).copied().unwrap_or(Err(CloseReason::NotRegistered))
     }
 
-    fn seat(&mut self, _: u64, _: Place) -> Result<(), Parting> {
+    fn admit_session(&mut self, _: u64, _: Place) -> Result<(), CloseReason> {
         self.seats += 1;
-        if self.seats > 5 { Err(Parting::TooManySessions) } else { Ok(()) }
+        if self.seats > 5 { Err(CloseReason::TooManySessions) } else { Ok(()) }
     }
 }
 
@@ -52,7 +52,7 @@ struct Pair {
     key: SecretKey,
     seen_by_runner: Vec<runner::Event>,
     seen_by_validator: Vec<Event>,
-    parted: Vec<Parting>,
+    parted: Vec<CloseReason>,
     now_ms: u64,
 }
 
@@ -135,7 +135,7 @@ impl Pair {
                     }
                     Output::FinishJob(job) => self.validator.job_closed(job),
                     Output::Event(event) => self.seen_by_runner.push(event),
-                    Output::Close(parting) => self.parted.push(parting),
+                    Output::Close(reason) => self.parted.push(reason),
                     Output::OpenJob(..) => panic!("runners open no streams"),
                 }
             } else if let Some(output) = self.validator.poll() {
@@ -151,7 +151,7 @@ impl Pair {
                     }
                     Output::FinishJob(job) => self.runner.job_closed(job),
                     Output::Event(event) => self.seen_by_validator.push(event),
-                    Output::Close(parting) => self.parted.push(parting),
+                    Output::Close(reason) => self.parted.push(reason),
                 }
             } else {
                 return;
@@ -204,7 +204,7 @@ fn ping(key: &SecretKey, height: u64, nonce: u64) -> HeartbeatPing {
 
 // spec §9.10
 #[test]
-fn two_honest_sides_meet_and_the_runner_is_present() {
+fn honest_handshake_opens_both_ends_and_marks_the_runner_present() {
     let mut pair = Pair::open();
     assert_eq!(pair.seen_by_validator, [Event::Opened(place()), Event::Presence(true)]);
     pair.head(101);
@@ -215,16 +215,16 @@ fn two_honest_sides_meet_and_the_runner_is_present() {
 
 // spec §9.10
 #[test]
-fn relayed_hello_does_not_hold_in_another_session() {
+fn relayed_hello_fails_in_another_tls_session() {
     let mut pair = Pair::with([7; 32], [8; 32]);
     pair.settle();
-    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert_eq!(pair.parted[0], CloseReason::BadSignature);
     assert!(!pair.runner.open() && pair.validator.place().is_none());
 }
 
 /// A validator of the same runner passes its words on to another one, under its own name.
 #[test]
-fn a_hello_to_one_validator_is_none_to_another() {
+fn hello_is_bound_to_its_validator() {
     let middle = Identity::from_seed(&[6; 32]).unwrap().key();
     let mut pair = Pair::new();
     let settings =
@@ -238,12 +238,12 @@ fn a_hello_to_one_validator_is_none_to_another() {
     answer.party_pubkey = middle.to_vec();
     pair.runner.control(answer.into(), 0);
     pair.settle();
-    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert_eq!(pair.parted[0], CloseReason::BadSignature);
     assert!(!pair.runner.open() && pair.validator.place().is_none());
 }
 
 #[test]
-fn replayed_hello_proves_nothing_to_a_new_session() {
+fn replayed_handshake_fails_in_a_new_session() {
     let mut pair = Pair::new();
     let mut recorded = Vec::new();
     while !pair.runner.open() {
@@ -267,84 +267,84 @@ fn replayed_hello_proves_nothing_to_a_new_session() {
     }
     assert!(again.place().is_none());
     let outputs: Vec<_> = std::iter::from_fn(|| again.poll()).collect();
-    assert!(outputs.contains(&Output::Close(Parting::BadSignature)), "{outputs:?}");
+    assert!(outputs.contains(&Output::Close(CloseReason::BadSignature)), "{outputs:?}");
 }
 
 // spec §9.10
 #[test]
-fn a_key_that_the_chain_does_not_want_gets_no_signature_check() {
-    for parting in [Parting::NotRegistered, Parting::Jailed, Parting::WrongSubset] {
+fn unregistered_key_costs_no_signature_check() {
+    for reason in [CloseReason::NotRegistered, CloseReason::Jailed, CloseReason::WrongSubset] {
         let mut pair = Pair::new();
-        pair.chain.places.insert(key().public_key(), Err(parting));
+        pair.chain.places.insert(key().public_key(), Err(reason));
         pair.settle();
-        assert_eq!(pair.parted[0], parting);
+        assert_eq!(pair.parted[0], reason);
         assert_eq!(pair.chain.seats, 0);
     }
 }
 
 // spec §9.10
 #[test]
-fn hellos_that_are_none_are_refused_before_the_chain_is_asked() {
+fn malformed_hello_is_refused_before_the_registry_is_read() {
     let good = hello(&key());
     let bad = [
-        (Hello { version: 0x0200, ..good.clone() }, Parting::UnsupportedVersion),
-        (Hello { party_pubkey: vec![2; 32], ..good.clone() }, Parting::Malformed),
-        (Hello { party_role: Role::Validator, ..good }, Parting::Malformed),
+        (Hello { version: 0x0200, ..good.clone() }, CloseReason::UnsupportedVersion),
+        (Hello { party_pubkey: vec![2; 32], ..good.clone() }, CloseReason::Malformed),
+        (Hello { party_role: Role::Validator, ..good }, CloseReason::Malformed),
     ];
-    for (hello, parting) in bad {
+    for (hello, reason) in bad {
         let mut pair = Pair::new();
         pair.tell(hello.into());
-        assert_eq!(pair.parted[0], parting);
+        assert_eq!(pair.parted[0], reason);
         assert_eq!(pair.chain.attempts, 0);
     }
 }
 
 #[test]
-fn too_many_attempts_of_an_address_are_refused() {
+fn address_over_its_rate_limit_is_refused() {
     let mut chain = Chain::default();
     chain.places.insert(key().public_key(), Ok(place()));
     let refused = (0..20).filter(|_| {
         let mut session = validator_session([7; 32]);
         session.control(hello(&key()).into(), 0, &mut chain);
-        std::iter::from_fn(|| session.poll()).any(|o| o == Output::Close(Parting::RateLimited))
+        std::iter::from_fn(|| session.poll()).any(|o| o == Output::Close(CloseReason::RateLimited))
     });
     assert_eq!(refused.count(), 10);
 }
 
 // spec §9.10
 #[test]
-fn who_does_not_prove_itself_in_time_is_sent_away() {
+fn handshake_timeout_closes_the_connection() {
     let mut pair = Pair::new();
     let deadline = pair.validator.deadline_ms().unwrap();
     pair.validator.tick(deadline - 1);
     assert!(pair.validator.poll().is_none());
     pair.validator.tick(deadline);
-    assert_eq!(pair.validator.poll(), Some(Output::Control(Parting::Silent.goodbye())));
+    assert_eq!(pair.validator.poll(), Some(Output::Control(CloseReason::Silent.goodbye())));
 }
 
 // spec §9.12
 #[test]
-fn a_nonce_that_does_not_rise_ends_the_session() {
+fn repeated_ping_nonce_closes_the_session() {
     for nonce in [0, 1] {
         let mut pair = Pair::open();
         let key = pair.key.clone();
         pair.tell(ping(&key, 100, nonce).into());
-        assert_eq!(pair.parted[0], Parting::Replay);
+        assert_eq!(pair.parted[0], CloseReason::Replay);
         assert_eq!(pair.seen_by_validator.last(), Some(&Event::Presence(false)));
     }
 }
 
 // spec §9.11
 #[test]
-fn pings_of_others_end_the_session() {
+fn ping_signed_by_another_key_closes_the_session() {
     let mut pair = Pair::open();
     pair.tell(ping(&SecretKey::from_label("other"), 100, 9).into());
-    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert_eq!(pair.parted[0], CloseReason::BadSignature);
 }
 
 // spec §9.12
 #[test]
-fn a_runner_that_is_silent_or_far_behind_is_absent() {
+fn silent_or_lagging_runner_is_absent() {
     let mut pair = Pair::open();
     let key = pair.key.clone();
     // Heads that the runner never hears of.
@@ -363,7 +363,7 @@ fn a_runner_that_is_silent_or_far_behind_is_absent() {
 
 // spec §9.12
 #[test]
-fn a_runner_that_wants_no_work_is_absent_until_it_does() {
+fn runner_is_absent_while_it_accepts_no_jobs() {
     let mut pair = Pair::open();
     let signal = |accepting_new| BackpressureSignal {
         active_jobs: 4,
@@ -386,13 +386,13 @@ fn a_runner_that_wants_no_work_is_absent_until_it_does() {
 }
 
 #[test]
-fn who_leaves_the_registry_or_the_subset_loses_its_session() {
-    for parting in [Parting::NotRegistered, Parting::Jailed, Parting::WrongSubset] {
+fn leaving_the_registry_or_the_subset_closes_the_session() {
+    for reason in [CloseReason::NotRegistered, CloseReason::Jailed, CloseReason::WrongSubset] {
         let mut pair = Pair::open();
-        pair.chain.places.insert(key().public_key(), Err(parting));
+        pair.chain.places.insert(key().public_key(), Err(reason));
         pair.head(101);
         pair.settle();
-        assert_eq!(pair.parted[0], parting);
+        assert_eq!(pair.parted[0], reason);
         assert!(!pair.validator.present());
     }
     let mut pair = Pair::open();
@@ -400,12 +400,12 @@ fn who_leaves_the_registry_or_the_subset_loses_its_session() {
     pair.chain.places.insert(key().public_key(), Ok(elsewhere));
     pair.head(101);
     pair.settle();
-    assert_eq!(pair.parted[0], Parting::NotRegistered, "it came back with another slot");
+    assert_eq!(pair.parted[0], CloseReason::NotRegistered, "it came back with another slot");
 }
 
 // spec §9.13
 #[test]
-fn a_job_is_pushed_answered_and_its_transaction_comes_back() {
+fn pushed_job_is_acknowledged_and_returns_a_transaction() {
     let mut pair = Pair::open();
     assert!(pair.push());
     assert!(!pair.push(), "once is enough");
@@ -425,7 +425,7 @@ fn a_job_is_pushed_answered_and_its_transaction_comes_back() {
 
 // spec §9.11
 #[test]
-fn an_assignment_whose_spec_was_swapped_on_the_way_ends_the_session() {
+fn tampered_assignment_closes_the_session() {
     let mut pair = Pair::open();
     assert!(pair.push());
     let Some(Output::OpenJob(_, Frame::JobAssignment(mut frame))) = pair.validator.poll() else {
@@ -434,12 +434,12 @@ fn an_assignment_whose_spec_was_swapped_on_the_way_ends_the_session() {
     frame.job_spec = b"other".to_vec();
     pair.runner.job(None, frame.into(), 300, 0);
     pair.settle();
-    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert_eq!(pair.parted[0], CloseReason::BadSignature);
     assert!(!pair.seen_by_runner.iter().any(|event| matches!(event, runner::Event::Assigned(_))));
 }
 
 #[test]
-fn rejects_and_duplicates_are_signs_of_life() {
+fn rejects_and_duplicates_count_as_answers() {
     for (status, outcome) in [
         (AckStatus::Duplicate, Outcome::Duplicate),
         (AckStatus::Reject(RejectReason::Capacity), Outcome::SoftFailure),
@@ -456,7 +456,7 @@ fn rejects_and_duplicates_are_signs_of_life() {
 
 // spec §9.13
 #[test]
-fn no_answer_is_a_failure_that_costs_pushes_and_not_presence() {
+fn unanswered_push_delays_pushes_but_keeps_presence() {
     let mut pair = Pair::open();
     for failures in 0..4u64 {
         assert!(pair.push(), "after {failures} failures");
@@ -480,7 +480,7 @@ fn no_answer_is_a_failure_that_costs_pushes_and_not_presence() {
 }
 
 #[test]
-fn a_cancelled_job_takes_no_more_words() {
+fn frames_about_a_cancelled_job_are_ignored() {
     let mut pair = Pair::open();
     pair.push();
     pair.settle();
@@ -494,20 +494,20 @@ fn a_cancelled_job_takes_no_more_words() {
 }
 
 #[test]
-fn nothing_is_said_after_the_end() {
+fn closed_session_sends_nothing() {
     for goodbye in [true, false] {
         let mut pair = Pair::open();
         pair.push();
         pair.settle();
         if goodbye {
-            pair.runner.control(Parting::Shutdown.goodbye(), 0);
+            pair.runner.control(CloseReason::Shutdown.goodbye(), 0);
         } else {
-            pair.runner.close(Parting::Shutdown);
+            pair.runner.close(CloseReason::Shutdown);
         }
         let last = std::iter::from_fn(|| pair.runner.poll()).last();
-        assert_eq!(last, Some(Output::Close(Parting::Shutdown)));
+        assert_eq!(last, Some(Output::Close(CloseReason::Shutdown)));
         // Its owner does not know yet.
-        pair.runner.learn(200);
+        pair.runner.update_height(200);
         pair.runner.ack(JOB, AckStatus::Accepted, None);
         pair.runner.progress(JOB, 50, None);
         assert!(!pair.runner.result(JOB, b"late".to_vec()));
@@ -518,18 +518,18 @@ fn nothing_is_said_after_the_end() {
 
 // spec §9.14
 #[test]
-fn floods_end_the_session() {
+fn control_flood_closes_the_session() {
     let mut pair = Pair::open();
     let key = pair.key.clone();
     for nonce in 10..100 {
         pair.tell(ping(&key, 100, nonce).into());
     }
-    assert_eq!(pair.parted[0], Parting::TooFast);
+    assert_eq!(pair.parted[0], CloseReason::TooFast);
 }
 
 // spec §9.12, §9.14
 #[test]
-fn a_ping_for_each_block_is_not_too_fast() {
+fn one_ping_per_block_is_within_the_rate_limit() {
     let mut pair = Pair::open();
     for height in 101..1_101 {
         pair.now_ms += 20;
@@ -575,8 +575,8 @@ impl Pair {
             let bytes = encode(&frame).len();
             self.validator.job(job, frame, bytes, self.now_ms);
             self.settle();
-            if let Some(parting) = self.parted.first() {
-                assert_eq!(*parting, Parting::TooFast);
+            if let Some(reason) = self.parted.first() {
+                assert_eq!(*reason, CloseReason::TooFast);
                 return heard;
             }
         }
@@ -590,14 +590,14 @@ impl Pair {
 }
 
 #[test]
-fn floods_about_a_job_end_the_session() {
+fn job_flood_closes_the_session() {
     // What an assignment is good for, what may be on its way, and what a session may say besides.
     assert_eq!(Pair::with_jobs(1).flood(1, progress), 32 + 16 + 64);
     assert_eq!(Pair::with_jobs(5).flood(5, progress), 5 * (32 + 16) + 64);
 }
 
 #[test]
-fn large_frames_about_a_job_use_up_its_budget_sooner() {
+fn large_frames_cost_more_budget() {
     let key = key();
     let mut pair = Pair::with_jobs(1);
     let heard = pair.flood(1, |job| result(&key, job, 128 * 1024));
@@ -606,7 +606,7 @@ fn large_frames_about_a_job_use_up_its_budget_sooner() {
 }
 
 #[test]
-fn five_hundred_jobs_a_second_do_not_end_an_honest_session() {
+fn honest_session_survives_500_jobs_per_second() {
     let mut pair = Pair::open();
     for number in 0..1_000 {
         pair.now_ms += 2;
@@ -631,7 +631,7 @@ fn five_hundred_jobs_a_second_do_not_end_an_honest_session() {
 }
 
 #[test]
-fn a_runner_that_repeats_itself_is_heard_more_slowly_and_stays() {
+fn resends_are_throttled_and_keep_the_session() {
     let mut pair = Pair::with_jobs(1);
     for number in 0..100 {
         assert!(pair.runner.result(id(0), vec![number; 100_000]));
@@ -698,7 +698,7 @@ impl Wire {
 proptest! {
     /// No clock helps: everything happens in the same millisecond, but for blocks.
     #[test]
-    fn whatever_an_honest_runner_says_its_session_goes_on(
+    fn honest_runner_never_exceeds_its_budget(
         steps in proptest::collection::vec((0..8u8, 0..4usize, 0..140_000usize), 1..600)
     ) {
         let mut pair = Pair::open();
@@ -731,7 +731,7 @@ proptest! {
 }
 
 #[test]
-fn a_validator_that_is_too_fast_is_read_more_slowly() {
+fn validator_over_its_rate_limit_is_throttled() {
     let mut pair = Pair::with_jobs(1);
     let handover = Handover {
         job_id: id(0),
@@ -753,7 +753,7 @@ fn a_validator_that_is_too_fast_is_read_more_slowly() {
 }
 
 #[test]
-fn a_new_subset_epoch_is_told_with_its_first_block() {
+fn new_subset_epoch_is_announced_with_its_first_block() {
     let mut pair = Pair::open();
     pair.head(101);
     pair.settle();
@@ -768,7 +768,7 @@ fn a_new_subset_epoch_is_told_with_its_first_block() {
 }
 
 #[test]
-fn a_runner_that_was_away_learns_of_the_epoch_when_it_comes_back() {
+fn reconnecting_runner_learns_the_current_epoch() {
     let mut pair = Pair::new();
     pair.runner = runner_session_of(&key(), [7; 32], EPOCH - 1);
     pair.settle();
@@ -781,7 +781,7 @@ fn a_runner_that_was_away_learns_of_the_epoch_when_it_comes_back() {
 
 // spec §9.10
 #[test]
-fn a_validator_that_is_another_is_not_believed() {
+fn validator_with_another_key_is_refused() {
     let mut session = runner_session(&key(), [7; 32]);
     session.poll();
     let other = Identity::from_seed(&[6; 32]).unwrap().key();
@@ -792,17 +792,17 @@ fn a_validator_that_is_another_is_not_believed() {
         ..hello(&key())
     };
     session.control(greeting.clone().into(), 0);
-    assert_eq!(session.poll(), Some(Output::Control(Parting::Malformed.goodbye())));
+    assert_eq!(session.poll(), Some(Output::Control(CloseReason::Malformed.goodbye())));
     let mut session = runner_session(&key(), [7; 32]);
     session.poll();
     let far =
         Hello { party_pubkey: identity().key().to_vec(), subset_epoch: EPOCH + 2, ..greeting };
     session.control(far.into(), 0);
-    assert_eq!(session.poll(), Some(Output::Control(Parting::WrongEpoch.goodbye())));
+    assert_eq!(session.poll(), Some(Output::Control(CloseReason::WrongEpoch.goodbye())));
 }
 
 #[test]
-fn the_address_of_a_place_is_the_account_of_the_key() {
+fn place_has_the_address_of_the_key() {
     assert_eq!(place().address, key().public_key().address().unwrap());
     assert_ne!(place().address, Address::ZERO);
 }

@@ -1,8 +1,10 @@
 //! Frames as bytes.
 
 use proptest::prelude::*;
-use remuda_link::frame::{Frame, Goodbye, HeartbeatPing, JobProgress, JobResult, Parting};
-use remuda_link::wire::{CONTROL_LIMIT, Cutter, JOB_LIMIT, WireError, decode, encode, length};
+use remuda_link::frame::{CloseReason, Frame, HeartbeatPing, JobProgress, JobResult};
+use remuda_link::wire::{
+    CONTROL_LIMIT, FrameDecoder, JOB_LIMIT, WireError, decode, encode, length,
+};
 use remuda_protocol::primitives::B256;
 
 fn ping() -> Frame {
@@ -22,11 +24,11 @@ fn a_frame_is_a_length_a_type_and_a_map() {
 // spec §9.8
 #[test]
 fn unknown_fields_are_ignored_and_unknown_types_are_not() {
-    let mut bytes = encode(&Parting::Shutdown.goodbye());
+    let mut bytes = encode(&CloseReason::Shutdown.goodbye());
     // One entry more: {"x": 1}.
     bytes[5] += 1;
     bytes.extend_from_slice(&[0x61, b'x', 0x01]);
-    assert_eq!(decode(&bytes[4..]), Ok(Parting::Shutdown.goodbye()));
+    assert_eq!(decode(&bytes[4..]), Ok(CloseReason::Shutdown.goodbye()));
     bytes[4] = 0x77;
     assert_eq!(decode(&bytes[4..]), Err(WireError::UnknownType(0x77)));
 }
@@ -36,9 +38,9 @@ fn unknown_fields_are_ignored_and_unknown_types_are_not() {
 fn lengths_are_refused_before_their_bytes_come() {
     let long = (CONTROL_LIMIT as u32 + 1).to_be_bytes();
     let refusal = WireError::TooLong { length: CONTROL_LIMIT + 1, limit: CONTROL_LIMIT };
-    let mut cutter = Cutter::new(CONTROL_LIMIT);
-    cutter.push(&long);
-    assert_eq!(cutter.next_frame(), Err(refusal));
+    let mut decoder = FrameDecoder::new(CONTROL_LIMIT);
+    decoder.push(&long);
+    assert_eq!(decoder.next_frame(), Err(refusal));
     assert_eq!(length([0; 4], JOB_LIMIT), Err(WireError::Empty));
 }
 
@@ -77,11 +79,11 @@ proptest! {
             .collect();
         frames.push(JobResult { job_id: B256::ZERO, result_data: data, runner_signed: [1; 65] }.into());
         let bytes: Vec<u8> = frames.iter().flat_map(encode).collect();
-        let (mut cutter, mut out, mut rest) = (Cutter::new(JOB_LIMIT), Vec::new(), &bytes[..]);
+        let (mut decoder, mut out, mut rest) = (FrameDecoder::new(JOB_LIMIT), Vec::new(), &bytes[..]);
         for cut in cuts.iter().cycle() {
             let (now, later) = rest.split_at((*cut).min(rest.len()));
-            cutter.push(now);
-            while let Some(frame) = cutter.next_frame().unwrap() {
+            decoder.push(now);
+            while let Some(frame) = decoder.next_frame().unwrap() {
                 out.push(frame);
             }
             rest = later;
@@ -90,27 +92,27 @@ proptest! {
             }
         }
         prop_assert_eq!(out, frames);
-        prop_assert_eq!(cutter.waiting(), 0);
+        prop_assert_eq!(decoder.buffered(), 0);
     }
 
     #[test]
-    fn truncated_frames_are_no_frames(cut in 1..70usize) {
+    fn truncated_frame_is_malformed(cut in 1..70usize) {
         let bytes = encode(&ping());
         prop_assume!(cut < bytes.len() - 4);
         prop_assert!(decode(&bytes[4..bytes.len() - cut]).is_err());
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn decoding_never_panics_and_round_trips(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         if let Ok(frame) = decode(&bytes) {
             prop_assert_eq!(decode(&encode(&frame)[4..]), Ok(frame));
         }
     }
 
     #[test]
-    fn words_of_parting_are_read_back(which in 0..Parting::ALL.len()) {
-        let parting = Parting::ALL[which];
-        let Frame::Goodbye(Goodbye { reason, .. }) = parting.goodbye() else { unreachable!() };
-        prop_assert_eq!(Parting::from_word(&reason), Some(parting));
+    fn close_reasons_round_trip(which in 0..CloseReason::ALL.len()) {
+        let reason = CloseReason::ALL[which];
+        let Frame::Goodbye(goodbye) = reason.goodbye() else { unreachable!() };
+        prop_assert_eq!(CloseReason::from_word(&goodbye.reason), Some(reason));
     }
 }

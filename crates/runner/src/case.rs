@@ -1,4 +1,4 @@
-//! What a runner does next about one job: a function of what it holds and of what the chain says.
+//! The next step about one job, as a function of what the runner holds and of what the chain says.
 //!
 //! ```text
 //! drawn ─▶ execute ─▶ one runner:  send the result ─▶ settled
@@ -12,14 +12,17 @@ use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Failure, Job, SeatState, Status};
 use remuda_protocol::primitives::Address;
 
-/// Blocks before the end of the reveals at which nobody waits for the aggregator any more.
+#[cfg(test)]
+mod tests;
+
+/// Blocks before the end of the reveals from which members reveal without the aggregator.
 const LAST_CALL: u64 = 20;
 /// Blocks before the end of its time at which an aggregator opens what it has.
 const AGGREGATOR_CALL: u64 = 5;
 
 /// What the runner holds for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub(crate) enum Held {
     /// Nothing yet; the work goes on, or has to begin.
     Nothing,
     /// A result with its salt and signature, on disk.
@@ -32,12 +35,12 @@ pub enum Held {
 
 /// Results of others that an aggregator has, checked against their commitments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
-    pub from: Vec<Address>,
+pub(crate) struct Collected {
+    pub(crate) from: Vec<Address>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     Execute,
     Wait,
     /// Deliver the result as the only runner.
@@ -54,8 +57,8 @@ pub enum Step {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The job was settled; in the winning group or not, the receipt says.
+pub(crate) enum End {
+    /// The receipt tells whether the runner's result won.
     Settled,
     Failed(Failure),
     /// The submitter called it off.
@@ -67,7 +70,7 @@ pub enum End {
 }
 
 /// What to do at this height, the height of the block that the view of the job is of.
-pub fn next(
+pub(crate) fn next(
     me: Address,
     job: &Job,
     mode: VerificationMode,

@@ -18,7 +18,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// What is known of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub job_id: JobId,
@@ -28,30 +27,27 @@ pub struct Entry {
     pub stage: Stage,
 }
 
-/// How far a job is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Taken; the work has not begun.
+    /// The work has not begun.
     Taken,
-    /// The work has begun. After a restart nobody knows how far it came.
+    /// The work has begun. After a restart its effects are unknown.
     Begun,
-    /// There is a result, or an excuse.
+    /// With a result or an excuse.
     Done(Outcome),
-    /// There is none, and this is why.
     Failed(String),
 }
 
 /// A result or an excuse, and what proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The result, or the excuse.
     pub delivery: Delivery,
-    /// Hides it in the commitment.
+    /// Hides the delivery in the commitment.
     pub salt: B256,
     pub result_sig: Signature,
 }
 
-/// The journal cannot be kept; then no job may be taken.
+/// Without a journal the runner accepts no jobs.
 #[derive(Debug, Error)]
 pub enum JournalError {
     #[error("{}: {error}", path.display())]
@@ -60,7 +56,7 @@ pub enum JournalError {
     Private(#[from] PrivateError),
 }
 
-/// The file as it is written.
+/// The format of a file.
 #[derive(Serialize, Deserialize)]
 struct Written {
     version: u32,
@@ -83,7 +79,7 @@ struct Written {
 /// The version of the files. The first one has no excuses.
 const VERSION: u32 = 2;
 const VERSION_MIN: u32 = 1;
-/// Bytes that must be free beside what is there: entries of a dozen jobs of the largest size.
+/// Free disk space that a probe requires: a dozen entries of the largest size.
 const FREE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 /// A file is at most this long: a specification and a result in hex, and some.
 const FILE_MAX: u64 = 8 * 1024 * 1024;

@@ -1,17 +1,15 @@
-//! The runner: takes jobs from its validators, does the work, commits, reveals, and is paid.
+//! The runner: accepts jobs from its validators, executes them, commits, reveals, and is paid.
 //!
-//! - [`case`]: what to do next about a job; a function of what is held and of what the chain says
+//! - `case`: the next step about a job, as a function of what the runner holds and of what the chain says
 //! - [`executor`]: the kinds of work, each with its limits
-//! - [`backend`]: who executes a job; the executors of this process
-//! - [`fleet`]: the backend whose workers are on other machines
-//! - [`journal`]: what must survive a restart
-//! - [`private`]: files that only the runner's own user may read
+//! - [`backend`]: who executes a job; [`fleet`]: the backend whose workers are on other machines
+//! - [`journal`], [`private`]: what must survive a restart, in files of the runner's own user
 //! - [`backoff`]: pauses between attempts
 //! - [`daemon`]: puts these together with the link (`remuda-link`) and the chain
 
 pub mod backend;
 pub mod backoff;
-pub mod case;
+mod case;
 pub mod daemon;
 pub mod executor;
 pub mod fleet;

@@ -32,7 +32,7 @@ pub struct PrivateError {
     pub error: io::Error,
 }
 
-/// Takes the rights of group and others from a file or folder. One that does not exist has none.
+/// Removes the permissions of group and others, if the path exists.
 pub fn tighten(path: &Path) -> Result<(), PrivateError> {
     let Ok(found) = fs::metadata(path) else { return Ok(()) };
     let mode = found.mode() & 0o7777;
@@ -46,7 +46,7 @@ pub fn tighten(path: &Path) -> Result<(), PrivateError> {
         error,
     })?;
     let mode = format!("{mode:o}");
-    warn!(path = %path.display(), mode, "others could access a private file; permissions removed");
+    warn!(path = %path.display(), mode, "private file was accessible to others, permissions removed");
     Ok(())
 }
 
@@ -79,7 +79,7 @@ pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Writes a file in the place of an older one, which somebody may hold open.
+/// Replaces a file atomically: readers may hold the old one open.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

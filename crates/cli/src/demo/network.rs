@@ -11,7 +11,7 @@ use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::PresencePolicy;
 use remuda_protocol::primitives::{Address, Amount, B256, keccak256};
-use remuda_runner::daemon::{Conduct, Daemon, Handle, Settings};
+use remuda_runner::daemon::{Daemon, Handle, ResultTampering, Settings};
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -313,8 +313,8 @@ impl Runner {
     }
 
     /// Runs it in this process.
-    pub async fn join(&mut self, conduct: Conduct) -> Result<(), Failure> {
-        let handle = Daemon::start_as(&self.settings()?, self.key.clone(), conduct).await?;
+    pub async fn join(&mut self, conduct: ResultTampering) -> Result<(), Failure> {
+        let handle = Daemon::start_with(&self.settings()?, self.key.clone(), conduct).await?;
         self.cast = Cast::Task(Box::new(handle));
         Ok(())
     }

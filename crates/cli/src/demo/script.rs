@@ -22,7 +22,7 @@ use remuda_protocol::dispatcher::spec::{
 use remuda_protocol::primitives::{Address, Amount, Height, JobId};
 use remuda_protocol::transaction::Instruction;
 use remuda_protocol::verifier::check::VerifierCheck;
-use remuda_runner::daemon::Conduct;
+use remuda_runner::daemon::ResultTampering;
 use remuda_runner::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -109,9 +109,9 @@ fn equip(
 }
 
 /// Lies once, and is honest ever after.
-fn liar() -> Conduct {
+fn liar() -> ResultTampering {
     let told = AtomicBool::new(false);
-    Conduct::lying(move |result| match told.swap(true, Relaxed) {
+    ResultTampering::with(move |result| match told.swap(true, Relaxed) {
         false => String::from_utf8_lossy(&result).replace("42.17", "99.99").into_bytes(),
         true => result,
     })

@@ -5,7 +5,7 @@ use remuda_client::types::{HexBytes, ReceiptView};
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::primitives::{Address, Amount, B256};
 use remuda_protocol::transaction::Instruction;
-use remuda_runner::daemon::Conduct;
+use remuda_runner::daemon::ResultTampering;
 use remuda_vm::{HostValue, cbor};
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Ranch {
         for name in NAMES {
             let mut runner = network.equip(name, work).expect("a folder");
             network.register(&runner).await.expect("registered");
-            runner.join(Conduct::honest()).await.expect("it starts");
+            runner.join(ResultTampering::none()).await.expect("it starts");
             runners.push(runner);
         }
         let addresses: Vec<Address> = runners.iter().map(Runner::address).collect();

@@ -67,7 +67,7 @@ async fn run(args: &Args) -> Result<(), Failure> {
             block_time: Duration::from_millis(args.block_ms),
             runners: NAMES.map(str::to_owned).into(),
             pinned: Vec::new(),
-            logs: Some("info,remuda_node::runners=debug,remuda_runner::daemon::desk=debug"),
+            logs: Some("info,remuda_node::runners=debug,remuda_runner::daemon::runner_core=debug"),
             delay: Some(rtt / 2),
             params: |params| params.presence_policy = PresencePolicy::Shadow as u8,
         },

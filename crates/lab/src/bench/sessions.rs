@@ -12,7 +12,7 @@ use remuda_protocol::presence::subset;
 use remuda_protocol::primitives::{Amount, Height};
 use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::transaction::Instruction;
-use remuda_runner::backoff::pause;
+use remuda_runner::backoff::CONNECT;
 use serde_json::json;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -80,7 +80,7 @@ impl Caller {
                     return Ok((since.elapsed(), attempt, kept));
                 }
             }
-            tokio::time::sleep(pause(attempt, rand::random())).await;
+            tokio::time::sleep(CONNECT.jittered(attempt, rand::random())).await;
         }
         Err(Failure::Network("a runner gave up".to_owned()))
     }

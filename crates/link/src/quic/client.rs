@@ -1,10 +1,11 @@
 //! The runner's side: one connection to one validator.
 
 use super::stream::{
-    FAREWELL, FromJob, Incoming, PATIENCE, QUEUE, Reader, Room, StreamError, carry, write,
+    FRAME_TIMEOUT, FromJob, GOODBYE_TIMEOUT, Incoming, QUEUE, Reader, ReceiveBuffer, StreamError,
+    relay, write,
 };
 use super::tls::{self, EXPORTER, SERVER_NAME, TlsError};
-use crate::frame::{AckStatus, BackpressureSignal, Frame, Parting};
+use crate::frame::{AckStatus, BackpressureSignal, CloseReason, Frame};
 use crate::session::Output;
 use crate::session::runner::{Event, HANDSHAKE_MS, Session, Settings};
 use crate::wire::{CONTROL_LIMIT, HANDOVER_LIMIT, JOB_LIMIT};
@@ -19,8 +20,8 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Memory for a validator's frames that nobody has heard yet: eight of the longest.
-const ROOM: usize = 8 * JOB_LIMIT;
+/// Eight of the longest frames.
+const BUFFER_BYTES: usize = 8 * JOB_LIMIT;
 
 #[derive(Debug, Error)]
 pub enum ConnectError {
@@ -28,39 +29,37 @@ pub enum ConnectError {
     Tls(#[from] TlsError),
     #[error("cannot open a socket: {0}")]
     Socket(std::io::Error),
-    #[error("{0} does not answer: {1}")]
+    #[error("cannot connect to {0}: {1}")]
     Unreachable(SocketAddr, String),
 }
 
-/// What the runner wants said.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// There is a new block.
-    Learn(u64),
+    /// The runner knows of this block.
+    Height(u64),
     Load(BackpressureSignal),
-    /// It can do these again, and those not any more.
+    /// Capabilities that are back, and those that are lost.
     Capability(Vec<String>, Vec<String>),
-    /// What it does with an assignment.
     Ack(JobId, AckStatus, Option<String>),
     Progress(JobId, u8, Option<String>),
     /// A transaction about a job.
     Result(JobId, Vec<u8>),
-    /// It is done with a job.
+    /// Closes the job's stream.
     Finish(JobId),
     Close,
 }
 
 pub struct Link {
-    /// What to say. Closed when the connection is gone.
+    /// Closed once the connection is lost.
     pub commands: mpsc::Sender<Command>,
-    /// What is heard. Ends when the connection is gone.
+    /// Ends once the connection is lost.
     pub events: mpsc::Receiver<Event>,
+    /// Why the session ended.
     pub ended: JoinHandle<String>,
     connection: Connection,
 }
 
 impl Link {
-    /// Time of a message to the validator and back, as the connection has measured it.
     pub fn round_trip(&self) -> Duration {
         self.connection.rtt()
     }
@@ -72,17 +71,16 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// On a local address; port 0 for any.
     pub fn new(local: SocketAddr) -> Result<Self, ConnectError> {
         Ok(Self { endpoint: Endpoint::client(local).map_err(ConnectError::Socket)? })
     }
 
-    /// Moves all connections to another local address, as a laptop does between two networks.
+    /// Moves all connections to another local address, as a laptop changes networks.
     pub fn rebind(&self, local: SocketAddr) -> std::io::Result<()> {
         self.endpoint.rebind(std::net::UdpSocket::bind(local)?)
     }
 
-    /// Connects. The session opens by itself; [`Event::Opened`] says so.
+    /// Connects and starts the session's handshake. [`Event::Opened`] completes it.
     pub async fn connect(
         &self,
         to: SocketAddr,
@@ -102,12 +100,12 @@ impl Connector {
         };
         let (connection, (writer, reader)) = timeout(Duration::from_millis(HANDSHAKE_MS), connect)
             .await
-            .map_err(|_| unreachable("it took too long".to_owned()))?
+            .map_err(|_| unreachable("timed out".to_owned()))?
             .map_err(unreachable)?;
         let mut exporter = [0; 32];
         connection
             .export_keying_material(&mut exporter, EXPORTER, b"")
-            .map_err(|_| unreachable("no keying material".to_owned()))?;
+            .map_err(|_| unreachable("TLS exporter unavailable".to_owned()))?;
         let session = Session::new(settings, exporter, rand::random(), height, 0);
         let (commands, inbox) = mpsc::channel(QUEUE);
         let (events_in, events) = mpsc::channel(QUEUE);
@@ -120,17 +118,17 @@ impl Connector {
             job_frames,
             events: events_in,
             started: Instant::now(),
-            farewell: None,
+            goodbye: None,
         };
         let reader = Reader::new(reader, CONTROL_LIMIT);
         let ended = tokio::spawn(driver.run(reader, inbox, from_jobs));
         Ok(Link { commands, events, ended, connection })
     }
 
-    /// Waits until all goodbyes are sent.
+    /// Waits for all goodbyes.
     pub async fn stop(&self) {
-        let _ = timeout(FAREWELL, self.endpoint.wait_idle()).await;
-        self.endpoint.close(VarInt::from_u32(0), Parting::Shutdown.word().as_bytes());
+        let _ = timeout(GOODBYE_TIMEOUT, self.endpoint.wait_idle()).await;
+        self.endpoint.close(VarInt::from_u32(0), CloseReason::Shutdown.word().as_bytes());
     }
 }
 
@@ -142,10 +140,10 @@ struct Driver {
     job_frames: mpsc::Sender<FromJob>,
     events: mpsc::Sender<Event>,
     started: Instant,
-    farewell: Option<String>,
+    goodbye: Option<String>,
 }
 
-/// A stream that the validator opened, with its first frame.
+/// A stream that the validator opened, and its first frame.
 type Opened = (Option<Incoming>, SendStream, Reader);
 
 impl Driver {
@@ -161,11 +159,11 @@ impl Driver {
     ) -> String {
         let (opened_in, mut opened) = mpsc::channel::<Opened>(QUEUE);
         let accept = tokio::spawn(accept(self.connection.clone(), opened_in));
-        let mut gone = None;
-        while self.act().await {
+        let mut lost = None;
+        while self.perform().await {
             let at = |ms| self.started + Duration::from_millis(ms);
             let deadline = self.session.deadline_ms().map(at);
-            // A validator that says more than it may is read as fast as it may speak.
+            // A validator over its rate limit is read more slowly.
             let now = self.now_ms();
             let control = self.session.control_ready_ms(now);
             let jobs = self.session.job_ready_ms(now);
@@ -176,17 +174,17 @@ impl Driver {
                         let now = self.now_ms();
                         self.session.control(frame, now);
                     }
-                    Ok(None) => self.session.close(Parting::Shutdown),
-                    Err(StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(StreamError::Wire(_)) => self.session.close(Parting::Malformed),
+                    Ok(None) => self.session.close(CloseReason::Shutdown),
+                    Err(StreamError::Slow) => self.session.close(CloseReason::Silent),
+                    Err(StreamError::Wire(_)) => self.session.close(CloseReason::Malformed),
                     Err(StreamError::Gone(why)) => {
-                        gone = Some(why);
+                        lost = Some(why);
                         break;
                     }
                 },
                 command = inbox.recv() => match command {
                     Some(command) => self.command(command),
-                    None => self.session.close(Parting::Shutdown),
+                    None => self.session.close(CloseReason::Shutdown),
                 },
                 Some(stream) = opened.recv(), if jobs.is_none() => self.opened(stream),
                 Some(heard) = from_jobs.recv(), if jobs.is_none() => match heard {
@@ -207,12 +205,12 @@ impl Driver {
             }
         }
         accept.abort();
-        self.farewell.or(gone).unwrap_or_else(|| "closed".to_owned())
+        self.goodbye.or(lost).unwrap_or_else(|| "closed".to_owned())
     }
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Learn(height) => self.session.learn(height),
+            Command::Height(height) => self.session.update_height(height),
             Command::Load(signal) => self.session.load(signal),
             Command::Capability(added, removed) => self.session.capability(added, removed),
             Command::Ack(job, status, reason) => self.session.ack(job, status, reason),
@@ -223,60 +221,60 @@ impl Driver {
                 self.session.result(job, transaction);
             }
             Command::Finish(job) => self.session.finish(job),
-            Command::Close => self.session.close(Parting::Shutdown),
+            Command::Close => self.session.close(CloseReason::Shutdown),
         }
     }
 
-    /// The first frame of a job's stream names the job; a stream without one has no place here.
+    /// The first frame of a job's stream names the job.
     fn opened(&mut self, (first, writer, mut reader): Opened) {
         let now = self.now_ms();
         let Some(Incoming { frame, bytes, .. }) = first else {
-            return self.session.close(Parting::Malformed);
+            return self.session.close(CloseReason::Malformed);
         };
         if let Some(job) = self.session.job(None, frame, bytes, now) {
-            reader.limit(HANDOVER_LIMIT);
+            reader.set_limit(HANDOVER_LIMIT);
             let (sender, outgoing) = mpsc::channel(QUEUE);
             self.jobs.insert(job, sender);
-            tokio::spawn(carry(job, reader, writer, outgoing, self.job_frames.clone()));
+            tokio::spawn(relay(job, reader, writer, outgoing, self.job_frames.clone()));
         }
     }
 
-    /// Does what the session wants. `false` when it is over.
-    async fn act(&mut self) -> bool {
+    /// Performs the session's outputs. `false` once it is over.
+    async fn perform(&mut self) -> bool {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Control(frame) => {
-                    let patience = if self.session.over() { FAREWELL } else { PATIENCE };
-                    if let Err(error) = write(&mut self.writer, &frame, patience).await {
-                        self.farewell = Some(error.to_string());
+                    let limit = if self.session.over() { GOODBYE_TIMEOUT } else { FRAME_TIMEOUT };
+                    if let Err(error) = write(&mut self.writer, &frame, limit).await {
+                        self.goodbye = Some(error.to_string());
                         return false;
                     }
                 }
                 Output::Job(job, frame) => {
-                    // Nobody waits here for one stream: others might wait for us.
+                    // One slow stream must not block the session.
                     if let Some(sender) = self.jobs.get(&job)
                         && let Err(TrySendError::Full(_)) = sender.try_send(frame)
                     {
-                        self.session.close(Parting::Silent);
+                        self.session.close(CloseReason::Silent);
                     }
                 }
                 Output::FinishJob(job) => {
                     self.jobs.remove(&job);
                 }
                 Output::Event(event) => {
-                    if let Event::Farewell(word) = &event {
-                        self.farewell = Some(word.clone());
+                    if let Event::Goodbye(word) = &event {
+                        self.goodbye = Some(word.clone());
                     }
-                    // Nobody listens: then nobody needs the connection.
+                    // The owner is gone, so the connection is not needed.
                     if self.events.send(event).await.is_err() {
-                        self.session.close(Parting::Shutdown);
+                        self.session.close(CloseReason::Shutdown);
                     }
                 }
-                Output::Close(parting) => {
+                Output::Close(reason) => {
                     let _ = self.writer.finish();
-                    let _ = timeout(FAREWELL, self.writer.stopped()).await;
-                    self.connection.close(VarInt::from_u32(0), parting.word().as_bytes());
-                    self.farewell.get_or_insert_with(|| parting.word().to_owned());
+                    let _ = timeout(GOODBYE_TIMEOUT, self.writer.stopped()).await;
+                    self.connection.close(VarInt::from_u32(0), reason.word().as_bytes());
+                    self.goodbye.get_or_insert_with(|| reason.word().to_owned());
                     return false;
                 }
                 Output::OpenJob(..) => {}
@@ -287,9 +285,9 @@ impl Driver {
 }
 
 async fn accept(connection: Connection, opened: mpsc::Sender<Opened>) {
-    let room = Room::new(ROOM);
+    let buffer = ReceiveBuffer::new(BUFFER_BYTES);
     while let Ok((writer, reader)) = connection.accept_bi().await {
-        let reader = Reader::of_opened_job(reader, JOB_LIMIT, &room);
+        let reader = Reader::of_opened_job(reader, JOB_LIMIT, &buffer);
         tokio::spawn(first(writer, reader, opened.clone()));
     }
 }

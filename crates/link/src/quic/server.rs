@@ -1,14 +1,15 @@
-//! The validator's side: takes runners in, and keeps their sessions.
+//! The validator's side: accepts runners and keeps their sessions.
 
 use super::stream::{
-    FAREWELL, FromJob, Incoming, PATIENCE, QUEUE, Reader, Room, StreamError, carry, write,
+    FRAME_TIMEOUT, FromJob, GOODBYE_TIMEOUT, Incoming, QUEUE, Reader, ReceiveBuffer, StreamError,
+    relay, write,
 };
 use super::tls::{self, EXPORTER, TlsError};
 use crate::admission::Admission;
-use crate::frame::{CancelReason, Frame, Handover, Parting};
-use crate::hall::{Answer, Hall};
+use crate::frame::{CancelReason, CloseReason, Frame, Handover};
+use crate::handshakes::{Decision, PendingHandshakes};
 use crate::session::validator::{
-    Assignment, Desk, Event, HANDSHAKE_MS, Head, Place, Session, Settings,
+    Admittance, Assignment, Event, HANDSHAKE_MS, Head, Place, Session, Settings,
 };
 use crate::session::{JOBS_MAX, Output};
 use crate::wire::{CONTROL_LIMIT, FRAME_OVERHEAD};
@@ -25,36 +26,35 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-/// Sessions of one validator: as many as its votes have bits.
+/// As many sessions as a presence vote has bits.
 pub const SESSIONS_MAX: usize = 8_192;
 
-/// What a session is told that it has not done yet: a block may assign a runner as many jobs as it may have,
-/// and end as many.
+/// Commands queued for a session. One block may assign a runner `JOBS_MAX` jobs and end as many.
 const COMMANDS: usize = 2 * JOBS_MAX;
-/// Memory for a runner's frames that nobody has heard yet, if none of them is longer.
-const ROOM: usize = 1024 * 1024;
+/// A frame that is longer gets as much.
+const BUFFER_BYTES: usize = 1024 * 1024;
 
-/// What the chain says of runners.
+/// The chain's view of runners.
 pub trait Registry: Send + Sync + 'static {
-    /// Who has this key, if it may have a session here.
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting>;
+    /// The runner with this key, if it may have a session with this validator.
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason>;
 }
 
-/// The server cannot start.
 #[derive(Debug, Error)]
 pub enum ServerError {
     #[error(transparent)]
     Tls(#[from] TlsError),
-    #[error("cannot listen for runners on {0}: {1}; is something else there?")]
+    #[error(
+        "cannot listen for runners on {0}: {1}; choose another address, or stop the process that uses it"
+    )]
     Bind(SocketAddr, std::io::Error),
 }
 
-/// What a session is told from outside.
 enum Command {
     Push(Assignment),
     Cancel(JobId, CancelReason),
     Handover(Handover),
-    Close(Parting),
+    Close(CloseReason),
 }
 
 struct Live {
@@ -71,7 +71,7 @@ struct Shared {
     events: mpsc::Sender<(Place, Event)>,
     started: Instant,
     numbers: AtomicU64,
-    strangers: Mutex<Hall<AbortHandle>>,
+    handshakes: Mutex<PendingHandshakes<AbortHandle>>,
 }
 
 impl Shared {
@@ -83,28 +83,27 @@ impl Shared {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn strangers(&self) -> MutexGuard<'_, Hall<AbortHandle>> {
-        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn handshakes(&self) -> MutexGuard<'_, PendingHandshakes<AbortHandle>> {
+        self.handshakes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One session's way to ask.
-struct Counter<'a>(&'a Shared);
+struct SharedAdmittance<'a>(&'a Shared);
 
-impl Desk for Counter<'_> {
-    fn admit(&mut self, now_ms: u64, source: IpAddr) -> Result<(), Parting> {
+impl Admittance for SharedAdmittance<'_> {
+    fn admit_source(&mut self, now_ms: u64, source: IpAddr) -> Result<(), CloseReason> {
         let admission = &self.0.admission;
         admission.lock().unwrap_or_else(PoisonError::into_inner).source(now_ms, source)
     }
 
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
         self.0.registry.place(key)
     }
 
-    fn seat(&mut self, now_ms: u64, place: Place) -> Result<(), Parting> {
+    fn admit_session(&mut self, now_ms: u64, place: Place) -> Result<(), CloseReason> {
         let live = self.0.live();
         if live.len() >= SESSIONS_MAX && !live.contains_key(&place.address) {
-            return Err(Parting::TooManySessions);
+            return Err(CloseReason::TooManySessions);
         }
         drop(live);
         let admission = &self.0.admission;
@@ -119,8 +118,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. Events of all sessions come out of `events`; whoever holds its other end must read it,
-    /// or sessions wait.
+    /// Listens. Sessions block while the receiver of `events` does not read.
     pub fn start(
         listen: SocketAddr,
         seed: &[u8; 32],
@@ -141,7 +139,7 @@ impl Server {
             events,
             started: Instant::now(),
             numbers: AtomicU64::new(0),
-            strangers: Mutex::default(),
+            handshakes: Mutex::default(),
         });
         let server = Self { shared: shared.clone(), endpoint: endpoint.clone() };
         tokio::spawn(accept(endpoint, shared));
@@ -152,26 +150,23 @@ impl Server {
         self.endpoint.local_addr()
     }
 
-    /// There is a new final block.
+    /// Announces a new final block.
     pub fn head(&self, head: Head) {
         self.shared.heads.send_replace(head);
     }
 
-    /// How many runners are connected.
     pub fn sessions(&self) -> usize {
         self.shared.live().len()
     }
 
-    /// How many connections have not proven themselves yet.
-    pub fn strangers(&self) -> usize {
-        self.shared.strangers().len()
+    pub fn pending_handshakes(&self) -> usize {
+        self.shared.handshakes().len()
     }
 
     pub fn runners(&self) -> Vec<Address> {
         self.shared.live().keys().copied().collect()
     }
 
-    /// Whether a runner is connected.
     pub fn has(&self, runner: &Address) -> bool {
         self.shared.live().contains_key(runner)
     }
@@ -179,22 +174,20 @@ impl Server {
     fn tell(&self, runner: &Address, command: Command) -> bool {
         let live = self.shared.live();
         let Some(Live { commands, .. }) = live.get(runner) else { return false };
-        // Neither may keep a job's end out: the job would have its place for ever.
+        // Pushes and handovers leave room for cancellations: a lost one would occupy its slot for ever.
         let yields = matches!(command, Command::Push(_) | Command::Handover(_));
         (!yields || commands.capacity() > COMMANDS / 2) && commands.try_send(command).is_ok()
     }
 
-    /// Pushes a job to a runner. `false` if it has no session here, or one that is too busy.
+    /// `false` if the runner has no session here, or its queue is full.
     pub fn push(&self, runner: &Address, assignment: Assignment) -> bool {
         self.tell(runner, Command::Push(assignment))
     }
 
-    /// Tells a runner that a job is over for it.
     pub fn cancel(&self, runner: &Address, job: JobId, reason: CancelReason) -> bool {
         self.tell(runner, Command::Cancel(job, reason))
     }
 
-    /// Gives an aggregator a result.
     pub fn handover(&self, aggregator: &Address, handover: Handover) -> bool {
         self.tell(aggregator, Command::Handover(handover))
     }
@@ -204,63 +197,62 @@ impl Server {
         let commands: Vec<_> =
             self.shared.live().values().map(|live| live.commands.clone()).collect();
         for sender in commands {
-            let _ = sender.try_send(Command::Close(Parting::Shutdown));
+            let _ = sender.try_send(Command::Close(CloseReason::Shutdown));
         }
-        let _ = timeout(FAREWELL * 2, self.endpoint.wait_idle()).await;
-        self.endpoint.close(VarInt::from_u32(0), Parting::Shutdown.word().as_bytes());
+        let _ = timeout(GOODBYE_TIMEOUT * 2, self.endpoint.wait_idle()).await;
+        self.endpoint.close(VarInt::from_u32(0), CloseReason::Shutdown.word().as_bytes());
     }
 }
 
-/// A place in the hall.
-struct Stranger {
+/// An entry of the pending handshakes. Removed on drop.
+struct Handshake {
     shared: Arc<Shared>,
-    place: u64,
+    id: u64,
 }
 
-impl Stranger {
-    /// It has proven itself. `false` if it was sent away before that: its task is about to end.
-    fn known(&self) -> bool {
-        self.shared.strangers().leave(self.place)
+impl Handshake {
+    /// The runner is authenticated. `false` if the handshake was evicted before: its task is about to end.
+    fn complete(&self) -> bool {
+        self.shared.handshakes().remove(self.id)
     }
 }
 
-impl Drop for Stranger {
+impl Drop for Handshake {
     fn drop(&mut self) {
-        self.shared.strangers().leave(self.place);
+        self.shared.handshakes().remove(self.id);
     }
 }
 
 async fn accept(endpoint: Endpoint, shared: Arc<Shared>) {
     while let Some(incoming) = endpoint.accept().await {
-        // Who cannot prove its address any more has done so.
-        let proven = incoming.remote_address_validated() || !incoming.may_retry();
-        let answer = shared.strangers().knock(incoming.remote_address().ip(), proven);
-        let place = match answer {
-            Answer::Enter(place) => place,
-            Answer::Instead(place, other) => {
-                other.abort();
-                place
+        // A peer that may not retry has validated its address before.
+        let validated = incoming.remote_address_validated() || !incoming.may_retry();
+        let decision = shared.handshakes().admit(incoming.remote_address().ip(), validated);
+        let id = match decision {
+            Decision::Accept(id) => id,
+            Decision::Replace(id, evicted) => {
+                evicted.abort();
+                id
             }
-            Answer::Prove => {
+            Decision::Retry => {
                 let _ = incoming.retry();
                 continue;
             }
-            Answer::Refuse => {
+            Decision::Refuse => {
                 incoming.refuse();
                 continue;
             }
         };
-        let stranger = Stranger { shared: shared.clone(), place };
-        // Handshakes cost signatures. They are made here, one at a time, so that a storm has one
-        // core at most; the rest of a handshake is waiting, which nobody has to wait for.
+        let handshake = Handshake { shared: shared.clone(), id };
+        // Handshakes cost signatures. Accepting them one at a time limits a flood to one core.
         let Ok(connecting) = incoming.accept() else { continue };
-        let task = tokio::spawn(serve(shared.clone(), connecting, stranger));
-        shared.strangers().task(place, task.abort_handle());
+        let task = tokio::spawn(serve(shared.clone(), connecting, handshake));
+        shared.handshakes().set_task(id, task.abort_handle());
     }
 }
 
-async fn serve(shared: Arc<Shared>, connecting: Connecting, stranger: Stranger) {
-    // Everything until a runner is proven has this one time.
+async fn serve(shared: Arc<Shared>, connecting: Connecting, handshake: Handshake) {
+    // One deadline for everything until the runner is authenticated.
     let since_ms = shared.now_ms();
     let deadline = Instant::now() + Duration::from_millis(HANDSHAKE_MS);
     let connect = async {
@@ -294,14 +286,13 @@ async fn serve(shared: Arc<Shared>, connecting: Connecting, stranger: Stranger) 
         jobs: BTreeMap::new(),
         job_frames,
         frame_bytes_max,
-        room: Room::new(ROOM.max(4 + frame_bytes_max)),
-        stranger: Some(stranger),
+        buffer: ReceiveBuffer::new(BUFFER_BYTES.max(4 + frame_bytes_max)),
+        handshake: Some(handshake),
     };
     let reader = Reader::new(reader, CONTROL_LIMIT);
     driver.run(reader, inbox, from_jobs, heads).await;
 }
 
-/// Moves messages between one session and its streams.
 struct Driver {
     shared: Arc<Shared>,
     connection: Connection,
@@ -312,10 +303,9 @@ struct Driver {
     commands: mpsc::Sender<Command>,
     jobs: BTreeMap<JobId, mpsc::Sender<Frame>>,
     job_frames: mpsc::Sender<FromJob>,
-    /// What a frame on a job's stream may be.
     frame_bytes_max: usize,
-    room: Room,
-    stranger: Option<Stranger>,
+    buffer: ReceiveBuffer,
+    handshake: Option<Handshake>,
 }
 
 impl Driver {
@@ -328,7 +318,7 @@ impl Driver {
     ) {
         let mut open = true;
         while open {
-            open = self.act().await;
+            open = self.perform().await;
             if !open {
                 break;
             }
@@ -338,21 +328,21 @@ impl Driver {
                 frame = reader.next() => match frame {
                     Ok(Some(Incoming { frame, .. })) => {
                         let now = self.shared.now_ms();
-                        self.session.control(frame, now, &mut Counter(&self.shared));
+                        self.session.control(frame, now, &mut SharedAdmittance(&self.shared));
                     }
-                    Ok(None) => self.session.close(Parting::Shutdown),
+                    Ok(None) => self.session.close(CloseReason::Shutdown),
                     Err(StreamError::Gone(_)) => {
                         self.session.lost();
                         open = false;
                     }
-                    Err(StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(StreamError::Wire(_)) => self.session.close(Parting::Malformed),
+                    Err(StreamError::Slow) => self.session.close(CloseReason::Silent),
+                    Err(StreamError::Wire(_)) => self.session.close(CloseReason::Malformed),
                 },
                 command = inbox.recv() => match command {
                     Some(Command::Push(assignment)) => { self.session.push(assignment); }
                     Some(Command::Cancel(job, reason)) => self.session.cancel(job, reason),
                     Some(Command::Handover(handover)) => self.session.handover(handover),
-                    Some(Command::Close(parting)) => self.session.close(parting),
+                    Some(Command::Close(reason)) => self.session.close(reason),
                     None => {}
                 },
                 Some(heard) = from_jobs.recv() => match heard {
@@ -367,23 +357,23 @@ impl Driver {
                 },
                 Ok(()) = heads.changed() => {
                     let head = *heads.borrow_and_update();
-                    self.session.head(head, &Counter(&self.shared));
+                    self.session.head(head, &SharedAdmittance(&self.shared));
                 }
                 () = until(deadline) => self.session.tick(self.shared.now_ms()),
             }
         }
-        self.act().await;
+        self.perform().await;
         self.leave();
     }
 
-    /// Does what the session wants. `false` when it is over.
-    async fn act(&mut self) -> bool {
+    /// Performs the session's outputs. `false` once it is over.
+    async fn perform(&mut self) -> bool {
         let mut alive = true;
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Control(frame) => {
-                    let patience = self.patience();
-                    if write(&mut self.writer, &frame, patience).await.is_err() {
+                    let limit = self.write_timeout();
+                    if write(&mut self.writer, &frame, limit).await.is_err() {
                         self.session.lost();
                         alive = false;
                     }
@@ -403,40 +393,39 @@ impl Driver {
                     {
                         return false;
                     }
-                    // What an older session says of its end is no news of the runner.
+                    // The end of a replaced session says nothing about the runner.
                     if let Some(place) = self.place.filter(|place| self.newest(place)) {
                         let _ = self.shared.events.send((place, event)).await;
                     }
                 }
-                Output::Close(parting) => {
+                Output::Close(reason) => {
                     let _ = self.writer.finish();
-                    // The goodbye should arrive, but nobody waits long for it.
-                    let _ = timeout(FAREWELL, self.writer.stopped()).await;
-                    self.connection.close(VarInt::from_u32(0), parting.word().as_bytes());
+                    let _ = timeout(GOODBYE_TIMEOUT, self.writer.stopped()).await;
+                    self.connection.close(VarInt::from_u32(0), reason.word().as_bytes());
                     return false;
                 }
             }
         }
         if !alive {
-            // Who does not listen is not there.
-            self.connection.close(VarInt::from_u32(0), Parting::Silent.word().as_bytes());
+            // The runner did not read in time.
+            self.connection.close(VarInt::from_u32(0), CloseReason::Silent.word().as_bytes());
         }
         alive
     }
 
-    /// How long a frame of the control stream may take: for strangers what is left of their time.
-    fn patience(&self) -> Duration {
+    /// During the handshake a control frame has what is left of the handshake's time.
+    fn write_timeout(&self) -> Duration {
         match self.session.deadline_ms() {
             Some(ms) => Duration::from_millis(ms.saturating_sub(self.shared.now_ms())),
-            None if self.session.place().is_some() => PATIENCE,
-            None => FAREWELL,
+            None if self.session.place().is_some() => FRAME_TIMEOUT,
+            None => GOODBYE_TIMEOUT,
         }
     }
 
-    /// The newest session of a runner is the one that counts; it has to show that it is there.
-    /// `false` if another has taken its place while it proved itself.
+    /// The newest session of a runner replaces older ones, and starts as absent. `false` if the handshake
+    /// was evicted.
     async fn enter(&mut self, place: Place) -> bool {
-        if !self.stranger.take().is_some_and(|stranger| stranger.known()) {
+        if !self.handshake.take().is_some_and(|handshake| handshake.complete()) {
             return false;
         }
         self.place = Some(place);
@@ -444,7 +433,7 @@ impl Driver {
         let live = Live { number: self.number, commands: self.commands.clone() };
         let older = self.shared.live().insert(place.address, live);
         if let Some(older) = older {
-            let _ = older.commands.try_send(Command::Close(Parting::Replaced));
+            let _ = older.commands.try_send(Command::Close(CloseReason::Replaced));
             let _ = self.shared.events.send((place, Event::Presence(false))).await;
         }
         true
@@ -467,14 +456,14 @@ impl Driver {
         let (sender, outgoing) = mpsc::channel(QUEUE);
         self.jobs.insert(job, sender);
         let (connection, session) = (self.connection.clone(), self.job_frames.clone());
-        let (limit, room) = (self.frame_bytes_max, self.room.clone());
+        let (limit, buffer) = (self.frame_bytes_max, self.buffer.clone());
         tokio::spawn(async move {
-            // A runner may take no more streams, for as long as it likes.
-            let opened = timeout(PATIENCE, connection.open_bi()).await;
+            // The runner may refuse further streams for any time.
+            let opened = timeout(FRAME_TIMEOUT, connection.open_bi()).await;
             let Ok(Ok((mut writer, reader))) = opened else { return };
-            if write(&mut writer, &frame, PATIENCE).await.is_ok() {
-                let reader = Reader::of_job(reader, limit, &room);
-                carry(job, reader, writer, outgoing, session).await;
+            if write(&mut writer, &frame, FRAME_TIMEOUT).await.is_ok() {
+                let reader = Reader::of_job(reader, limit, &buffer);
+                relay(job, reader, writer, outgoing, session).await;
             }
         });
     }

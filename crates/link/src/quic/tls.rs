@@ -1,7 +1,7 @@
-//! TLS as SPEC §13 wants it: version 1.3, certificates that nobody signed, validators known by their
-//! key. Who the runner is, TLS does not know; it proves that in the session.
+//! TLS as SPEC §13 requires: version 1.3, self-signed certificates, validators pinned by key. TLS does not
+//! authenticate the runner; the session does.
 
-use crate::hall::STRANGERS_MAX;
+use crate::handshakes::PENDING_MAX;
 use crate::session::JOBS_MAX;
 use crate::sign::ValidatorKey;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -14,36 +14,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// What both sides say they speak.
 const ALPN: &[u8] = b"cowboy-cip11/1";
-/// The label of what binds a session to its TLS.
 pub(super) const EXPORTER: &[u8] = b"cowboy-cip11-handshake-v1";
-/// Nobody looks at it, but TLS wants one.
+/// Required by TLS, and ignored.
 pub(super) const SERVER_NAME: &str = "validator.remuda";
-/// How an Ed25519 key begins in PKCS #8.
+/// Prefix of an Ed25519 key in PKCS #8.
 const PKCS8: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
-/// How an Ed25519 key begins in a certificate.
+/// Prefix of an Ed25519 key in a certificate.
 const SPKI: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 
 /// Silence after which a connection is dead.
 pub const IDLE: Duration = Duration::from_secs(20);
-/// How often a runner says something if there is nothing to say.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(6);
-/// What a peer may send ahead of what was read, in all. Transactions have at most 128 KiB.
-const AHEAD_OF_VALIDATOR: u32 = 512 * 1024;
-/// Assignments may have 2 MiB.
-const AHEAD_OF_RUNNER: u32 = 8 * 1024 * 1024;
-/// Streams that a validator may have open at a runner: some have done their work and are about to close.
+/// Receive windows in bytes. Transactions have at most 128 KiB, assignments 2 MiB.
+const VALIDATOR_WINDOW: u32 = 512 * 1024;
+const RUNNER_WINDOW: u32 = 8 * 1024 * 1024;
+/// Twice the open jobs, because finished streams take a while to close.
 const JOB_STREAMS: u32 = 2 * JOBS_MAX as u32;
 
-/// TLS cannot be set up.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    #[error("cannot make a certificate: {0}")]
+    #[error("cannot create a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
     #[error("cannot set up TLS: {0}")]
     Rustls(#[from] rustls::Error),
-    /// QUIC needs a cipher that is not there.
     #[error("cannot set up TLS for QUIC: {0}")]
     Quic(#[from] quinn::crypto::rustls::NoInitialCipherSuite),
 }
@@ -62,22 +56,22 @@ pub(super) fn server(seed: &[u8; 32]) -> Result<quinn::ServerConfig, TlsError> {
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key))?;
     tls.alpn_protocols = vec![ALPN.to_vec()];
-    // No early data, and no resumption: every session proves itself anew.
+    // No early data and no resumption: every session runs a full handshake.
     tls.max_early_data_size = 0;
     tls.send_tls13_tickets = 0;
     let mut config = quinn::ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
-    let mut transport = transport(AHEAD_OF_VALIDATOR);
-    // The control stream, and nothing else.
+    let mut transport = transport(VALIDATOR_WINDOW);
+    // The control stream only.
     transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
     config.transport_config(Arc::new(transport));
     config.migration(true);
-    // Whoever knocks is answered at once; what piles up before that has an end.
-    config.max_incoming(2 * STRANGERS_MAX);
+    // Connections are accepted at once; these bound what piles up before that.
+    config.max_incoming(2 * PENDING_MAX);
     config.incoming_buffer_size(64 * 1024).incoming_buffer_size_total(8 * 1024 * 1024);
     Ok(config)
 }
 
-/// A runner's side, for one validator.
+/// For a connection to this validator.
 pub(super) fn client(validator: ValidatorKey) -> Result<quinn::ClientConfig, TlsError> {
     let provider = provider();
     let pinned = Pinned { validator, algorithms: provider.signature_verification_algorithms };
@@ -89,24 +83,24 @@ pub(super) fn client(validator: ValidatorKey) -> Result<quinn::ClientConfig, Tls
     tls.alpn_protocols = vec![ALPN.to_vec()];
     tls.resumption = rustls::client::Resumption::disabled();
     let mut config = quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
-    let mut transport = transport(AHEAD_OF_RUNNER);
+    let mut transport = transport(RUNNER_WINDOW);
     transport.max_concurrent_bidi_streams(VarInt::from_u32(JOB_STREAMS));
     transport.keep_alive_interval(Some(KEEP_ALIVE));
     config.transport_config(Arc::new(transport));
     Ok(config)
 }
 
-fn transport(ahead: u32) -> TransportConfig {
+fn transport(window: u32) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport.max_concurrent_uni_streams(VarInt::from_u32(0));
     transport.datagram_receive_buffer_size(None);
     transport.max_idle_timeout(Some(IdleTimeout::try_from(IDLE).expect("20 s fit")));
-    transport.receive_window(VarInt::from_u32(ahead));
-    transport.stream_receive_window(VarInt::from_u32(ahead.min(2 * 1024 * 1024)));
+    transport.receive_window(VarInt::from_u32(window));
+    transport.stream_receive_window(VarInt::from_u32(window.min(2 * 1024 * 1024)));
     transport
 }
 
-/// Takes the one certificate whose key is the validator's.
+/// Accepts only certificates with the validator's key.
 #[derive(Debug)]
 struct Pinned {
     validator: ValidatorKey,
@@ -114,8 +108,8 @@ struct Pinned {
 }
 
 impl ServerCertVerifier for Pinned {
-    /// The key is compared here, and that the other side has it is checked below, by the signature of
-    /// the handshake. Names, dates and issuers mean nothing.
+    /// Compares the key. `verify_tls13_signature` proves that the peer holds it. Names, dates and issuers
+    /// are ignored.
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -129,7 +123,7 @@ impl ServerCertVerifier for Pinned {
         if info.as_ref() == [SPKI.as_slice(), &self.validator].concat() {
             Ok(ServerCertVerified::assertion())
         } else {
-            Err(rustls::Error::General("this is not the validator that was meant".to_owned()))
+            Err(rustls::Error::General("the certificate has another validator's key".to_owned()))
         }
     }
 
@@ -139,7 +133,7 @@ impl ServerCertVerifier for Pinned {
         _: &CertificateDer<'_>,
         _: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Err(rustls::Error::General("only TLS 1.3 is spoken here".to_owned()))
+        Err(rustls::Error::General("TLS 1.2 is not supported".to_owned()))
     }
 
     fn verify_tls13_signature(

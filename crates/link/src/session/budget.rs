@@ -13,25 +13,25 @@
 
 use crate::wire::FRAME_OVERHEAD;
 
-/// Tokens that an assignment brings: an answer, progress in tenths, a commit and a reveal of several
-/// results, each of them sent a second time.
+/// Tokens that an assignment brings: an ack, progress in tenths, a commit and a reveal of several results,
+/// each of them sent twice.
 pub const FRAMES: u32 = 32;
 /// Extra tokens on the validator's side. A block adds nothing to a full budget, and the validator's budget is full
 /// until the runner's frames arrive. A runner more than this many blocks behind counts as absent anyway.
-const ON_THE_WAY: u32 = 16;
-/// Tokens that progress leaves to what the chain waits for.
+const IN_FLIGHT: u32 = 16;
+/// Tokens that progress reports leave for transactions.
 const RESERVE: u32 = FRAMES / 2;
-/// Bytes that one token more is for.
+/// Bytes per additional token.
 const STEP: usize = 16 * 1024;
 
-/// The tokens that a frame of so many bytes costs. None costs more than an assignment brings: a
-/// transaction is never too large to be sent.
+/// The tokens that a frame of so many bytes costs: at most what an assignment brings, so that no
+/// transaction is too large to be sent.
 pub fn cost(bytes: usize) -> u32 {
     u32::try_from(1 + bytes / STEP).unwrap_or(u32::MAX).min(FRAMES)
 }
 
-/// The most that a frame can cost that carries so many bytes.
-pub fn cost_of_carrying(bytes: usize) -> u32 {
+/// Upper bound of the cost of a frame with so many bytes of payload.
+pub fn payload_cost(bytes: usize) -> u32 {
     cost(bytes.saturating_add(FRAME_OVERHEAD))
 }
 
@@ -42,23 +42,22 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What a runner reckons with.
     pub const fn of_runner() -> Self {
         Self { left: FRAMES, most: FRAMES }
     }
 
     pub const fn of_validator() -> Self {
-        let most = FRAMES + ON_THE_WAY;
+        let most = FRAMES + IN_FLIGHT;
         Self { left: most, most }
     }
 
-    /// So many final blocks have passed.
+    /// Refills for so many final blocks.
     pub fn blocks(&mut self, count: u64) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(count).min(self.most);
     }
 
-    /// Pays for a frame, if there is enough.
+    /// `false` if the budget does not cover it.
     #[must_use]
     pub fn pay(&mut self, cost: u32) -> bool {
         let rest = self.left.checked_sub(cost);
@@ -66,9 +65,9 @@ impl Budget {
         rest.is_some()
     }
 
-    /// Pays for a frame that only informs, if enough is left for those that matter.
+    /// Pays for a progress report, unless that would use the reserve.
     #[must_use]
-    pub fn pay_for_news(&mut self) -> bool {
+    pub fn pay_for_progress(&mut self) -> bool {
         self.left > RESERVE && self.pay(1)
     }
 }
@@ -78,25 +77,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_pays_for_an_honest_life_of_the_largest_kind() {
+    fn budget_covers_the_largest_honest_job() {
         let mut budget = Budget::of_runner();
-        let (answer, transaction) = (cost_of_carrying(200), cost_of_carrying(128 * 1024));
+        let (answer, transaction) = (payload_cost(200), payload_cost(128 * 1024));
         assert!(budget.pay(answer));
-        let told = (0..10).filter(|_| budget.pay_for_news()).count();
+        let told = (0..10).filter(|_| budget.pay_for_progress()).count();
         assert_eq!(told, 10, "in tenths");
-        assert!(budget.pay(cost_of_carrying(300)), "a commit");
+        assert!(budget.pay(payload_cost(300)), "a commit");
         assert!(budget.pay(transaction) && budget.pay(transaction), "all results, twice");
     }
 
     #[test]
-    fn news_do_not_use_up_what_results_need() {
+    fn progress_leaves_the_reserve_to_results() {
         let mut budget = Budget::of_runner();
-        assert_eq!((0..100).filter(|_| budget.pay_for_news()).count(), 16);
-        assert!(budget.pay(cost_of_carrying(128 * 1024)));
+        assert_eq!((0..100).filter(|_| budget.pay_for_progress()).count(), 16);
+        assert!(budget.pay(payload_cost(128 * 1024)));
     }
 
     #[test]
-    fn blocks_fill_a_budget_and_no_more() {
+    fn blocks_refill_a_budget_up_to_its_maximum() {
         let mut budget = Budget::of_runner();
         assert!(budget.pay(FRAMES) && !budget.pay(1));
         budget.blocks(2);
@@ -107,7 +106,7 @@ mod tests {
 
     #[test]
     fn no_transaction_is_too_large_for_a_full_budget() {
-        assert_eq!(cost_of_carrying(usize::MAX), FRAMES);
+        assert_eq!(payload_cost(usize::MAX), FRAMES);
         assert!(Budget::of_runner().pay(cost(2 << 20)));
     }
 }

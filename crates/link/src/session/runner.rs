@@ -1,32 +1,31 @@
-//! A validator's session, as its runner sees it.
+//! The runner's end of a session with a validator.
 //!
 //! ```text
 //! Hello ──▶ Greeted ── Hello ──▶ Proven ── HelloAck ──▶ Open ── heads, jobs ──▶ Closed
 //! ```
-//! The runner believes a validator nothing but that it is this validator: whatever costs money is
-//! looked up in the chain's state first. That is for the owner of the session to do.
+//! The session only proves that the peer is this validator. The owner of the session must check every
+//! claim that costs money against the chain's state.
 
-use super::budget::{Budget, cost, cost_of_carrying};
-use super::{Allowance, JOBS_MAX, Output, TEXT_LIMIT, shortened};
+use super::budget::{Budget, cost, payload_cost};
+use super::{JOBS_MAX, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
-    AckStatus, BackpressureSignal, CapabilityDelta, Frame, Handover, HeartbeatPing, HeartbeatPong,
-    Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult, Parting, Role,
+    AckStatus, BackpressureSignal, CapabilityDelta, CloseReason, Frame, Handover, HeartbeatPing,
+    HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult, Role,
     VERSION,
 };
-use crate::sign::{self, Meeting, ValidatorKey};
+use crate::sign::{self, HandshakeTranscript, ValidatorKey};
+use crate::token_bucket::TokenBucket;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::JobId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How long a validator may take to prove itself.
 pub const HANDSHAKE_MS: u64 = 10_000;
-/// Frames of the control stream in a burst, and a second. A block brings two.
+/// Frames of the control stream: burst, and per second. A block brings two.
 const CONTROL_RATE: (u32, u32) = (512, 256);
-/// Frames of job streams in a burst, and a second. 500 jobs a second bring 1,500: each is assigned, has
-/// results handed over, and is called off.
+/// Frames of job streams: burst, and per second. 500 jobs a second bring 1,500: an assignment, a handover
+/// and a cancellation each.
 const JOB_RATE: (u32, u32) = (4_096, 2_048);
 
-/// Who the runner is, and whom it talks to.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub chain_id: u64,
@@ -36,38 +35,35 @@ pub struct Settings {
     pub subset_epoch: u64,
 }
 
-/// What the owner of a session hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The validator is who it should be, and takes this runner.
+    /// Both sides are authenticated.
     Opened,
-    /// The validator has a new final block.
+    /// Height of the validator's newest final block.
     Head(u64),
-    /// The validator says that this subset epoch, later than the runner's, has begun: the runner's
-    /// validators may be others.
+    /// The validator claims that this later subset epoch has begun, in which the runner may have other
+    /// validators.
     Epoch(u64),
     Assigned(Box<JobAssignment>),
-    /// No more work.
     Cancelled(JobCancel),
-    /// A result for this runner as an aggregator.
+    /// A result of another runner, for this one as the aggregator.
     Handover(Handover),
-    /// The validator ends the session, with this word.
-    Farewell(String),
+    /// The validator ends the session for this reason.
+    Goodbye(String),
 }
 
 #[derive(Debug)]
 enum State {
     Greeted,
-    Proven(Meeting),
+    Proven(HandshakeTranscript),
     Open,
     Closed,
 }
 
 /// A job whose stream is open.
 struct Job {
-    /// What may still be said about it.
     budget: Budget,
-    /// The newest transaction, until the budget covers it. Older ones were useless, or are on chain.
+    /// The newest transaction, until the budget covers it. It supersedes older ones.
     waiting: Option<Vec<u8>>,
 }
 
@@ -79,19 +75,19 @@ pub struct Session {
     since_ms: u64,
     pings: u64,
     pinged: Option<u64>,
-    /// The newest block that the validator told of, and the latest subset epoch.
-    told: u64,
+    /// Height of the newest block that the validator announced.
+    validator_height: u64,
+    /// The latest subset epoch known.
     epoch: u64,
     jobs: BTreeMap<JobId, Job>,
     state: State,
-    control: Allowance,
-    job: Allowance,
+    control: TokenBucket,
+    job: TokenBucket,
     out: VecDeque<Output<Event>>,
 }
 
 impl Session {
-    /// A new connection, with the newest block that the runner knows. The nonce must be random, and of
-    /// this session alone.
+    /// Starts the handshake. The nonce must be random and unique to this session.
     pub fn new(
         settings: Settings,
         exporter: [u8; 32],
@@ -114,12 +110,12 @@ impl Session {
             since_ms: now_ms,
             pings: 0,
             pinged: None,
-            told: 0,
+            validator_height: 0,
             epoch: settings.subset_epoch,
             jobs: BTreeMap::new(),
             state: State::Greeted,
-            control: Allowance::new(CONTROL_RATE.0, CONTROL_RATE.1, now_ms),
-            job: Allowance::new(JOB_RATE.0, JOB_RATE.1, now_ms),
+            control: TokenBucket::new(CONTROL_RATE.0, CONTROL_RATE.1, now_ms),
+            job: TokenBucket::new(JOB_RATE.0, JOB_RATE.1, now_ms),
             settings,
             out: VecDeque::from([Output::Control(hello.into())]),
         }
@@ -129,7 +125,6 @@ impl Session {
         self.out.pop_front()
     }
 
-    /// Whether both sides have proven themselves.
     pub fn open(&self) -> bool {
         matches!(self.state, State::Open)
     }
@@ -138,7 +133,7 @@ impl Session {
         matches!(self.state, State::Closed)
     }
 
-    /// When [`Session::tick`] should be called at the latest, while the validator has not proven itself.
+    /// Call [`Session::tick`] by then. `None` once the validator is authenticated.
     pub fn deadline_ms(&self) -> Option<u64> {
         matches!(self.state, State::Greeted | State::Proven(_))
             .then(|| self.since_ms.saturating_add(HANDSHAKE_MS))
@@ -146,74 +141,72 @@ impl Session {
 
     pub fn tick(&mut self, now_ms: u64) {
         if self.deadline_ms().is_some_and(|deadline| now_ms >= deadline) {
-            self.close(Parting::Silent);
+            self.close(CloseReason::Silent);
         }
     }
 
-    pub fn close(&mut self, why: Parting) {
+    pub fn close(&mut self, why: CloseReason) {
         if !self.over() {
             self.out.push_back(Output::Control(why.goodbye()));
             self.end(why);
         }
     }
 
-    fn end(&mut self, why: Parting) {
+    fn end(&mut self, why: CloseReason) {
         self.state = State::Closed;
-        // Nobody can be told of them any more.
         self.jobs.clear();
         self.out.push_back(Output::Close(why));
     }
 
-    /// When the next frame of the control stream may be heard, if not now. A validator that is faster
-    /// is read more slowly.
+    /// When the next control frame may be read, if not now. A validator over its rate limit is read more
+    /// slowly.
     pub fn control_ready_ms(&self, now_ms: u64) -> Option<u64> {
         self.control.ready_ms(now_ms)
     }
 
-    /// When the next frame of a job's stream may be heard, if not now.
+    /// The same for frames of job streams.
     pub fn job_ready_ms(&self, now_ms: u64) -> Option<u64> {
         self.job.ready_ms(now_ms)
     }
 
-    /// A frame of the control stream.
     pub fn control(&mut self, frame: Frame, now_ms: u64) {
         if !self.control.take(now_ms) {
-            return self.close(Parting::TooFast);
+            return self.close(CloseReason::TooFast);
         }
         let done = match (&self.state, frame) {
             (State::Closed, _) => Ok(()),
             (_, Frame::Goodbye(goodbye)) => {
-                let reason = shortened(goodbye.reason, TEXT_LIMIT);
-                let parting = Parting::from_word(&reason).unwrap_or(Parting::Shutdown);
-                self.out.push_back(Output::Event(Event::Farewell(reason)));
-                self.end(parting);
+                let word = shortened(goodbye.reason, TEXT_LIMIT);
+                let reason = CloseReason::from_word(&word).unwrap_or(CloseReason::Shutdown);
+                self.out.push_back(Output::Event(Event::Goodbye(word)));
+                self.end(reason);
                 Ok(())
             }
             (State::Greeted, Frame::Hello(hello)) => self.hello(&hello),
-            (State::Proven(meeting), Frame::HelloAck(ack)) => {
-                let meeting = meeting.clone();
-                self.hello_ack(&meeting, &ack)
+            (State::Proven(transcript), Frame::HelloAck(ack)) => {
+                let transcript = transcript.clone();
+                self.hello_ack(&transcript, &ack)
             }
             (State::Open, Frame::HeartbeatPong(pong)) => self.pong(&pong),
-            _ => Err(Parting::Unexpected),
+            _ => Err(CloseReason::Unexpected),
         };
-        if let Err(parting) = done {
-            self.close(parting);
+        if let Err(reason) = done {
+            self.close(reason);
         }
     }
 
-    fn hello(&mut self, hello: &Hello) -> Result<(), Parting> {
+    fn hello(&mut self, hello: &Hello) -> Result<(), CloseReason> {
         if hello.version >> 8 != VERSION >> 8 {
-            return Err(Parting::UnsupportedVersion);
+            return Err(CloseReason::UnsupportedVersion);
         }
         let Settings { chain_id, key, validator, subset_epoch } = &self.settings;
         if hello.party_role != Role::Validator || hello.party_pubkey != validator {
-            return Err(Parting::Malformed);
+            return Err(CloseReason::Malformed);
         }
         if hello.subset_epoch.abs_diff(*subset_epoch) > 1 {
-            return Err(Parting::WrongEpoch);
+            return Err(CloseReason::WrongEpoch);
         }
-        let meeting = Meeting {
+        let transcript = HandshakeTranscript {
             chain_id: *chain_id,
             exporter: self.exporter,
             nonce_runner: self.nonce,
@@ -222,65 +215,67 @@ impl Session {
             validator: *validator,
             subset_epoch: hello.subset_epoch,
         };
-        let signed = key.sign(&meeting.digest(Role::Runner));
+        let signed = key.sign(&transcript.digest(Role::Runner));
         self.out.push_back(Output::Control(Frame::HelloAck(HelloAck {
             version: VERSION,
-            party_pubkey: meeting.runner.bytes.to_vec(),
+            party_pubkey: transcript.runner.bytes.to_vec(),
             party_role: Role::Runner,
             signed_challenge: signed.bytes.to_vec(),
             block_height: self.height,
         })));
-        self.state = State::Proven(meeting);
+        self.state = State::Proven(transcript);
         self.height = self.height.max(hello.block_height);
-        self.told = hello.block_height;
+        self.validator_height = hello.block_height;
         Ok(())
     }
 
-    fn hello_ack(&mut self, meeting: &Meeting, ack: &HelloAck) -> Result<(), Parting> {
-        if ack.party_role != Role::Validator || ack.party_pubkey != meeting.validator {
-            return Err(Parting::Malformed);
+    fn hello_ack(
+        &mut self,
+        transcript: &HandshakeTranscript,
+        ack: &HelloAck,
+    ) -> Result<(), CloseReason> {
+        if ack.party_role != Role::Validator || ack.party_pubkey != transcript.validator {
+            return Err(CloseReason::Malformed);
         }
         let signature: [u8; 64] =
-            ack.signed_challenge.as_slice().try_into().map_err(|_| Parting::Malformed)?;
-        self.holds(&meeting.digest(Role::Validator), &signature)?;
+            ack.signed_challenge.as_slice().try_into().map_err(|_| CloseReason::Malformed)?;
+        self.verify(&transcript.digest(Role::Validator), &signature)?;
         self.state = State::Open;
         self.out.push_back(Output::Event(Event::Opened));
-        self.turn(meeting.subset_epoch);
+        self.update_epoch(transcript.subset_epoch);
         self.ping();
         Ok(())
     }
 
-    fn pong(&mut self, pong: &HeartbeatPong) -> Result<(), Parting> {
+    fn pong(&mut self, pong: &HeartbeatPong) -> Result<(), CloseReason> {
         let HeartbeatPong { block_height, subset_epoch, validator_signed } = pong;
         let Settings { chain_id, key, .. } = &self.settings;
         let digest = sign::pong(*chain_id, &key.public_key(), *block_height, *subset_epoch);
-        self.holds(&digest, validator_signed)?;
-        let blocks = block_height.saturating_sub(self.told);
+        self.verify(&digest, validator_signed)?;
+        let blocks = block_height.saturating_sub(self.validator_height);
         if blocks > 0 {
-            self.told = *block_height;
+            self.validator_height = *block_height;
             self.refill(blocks);
         }
-        self.turn(*subset_epoch);
-        self.learn(*block_height);
+        self.update_epoch(*subset_epoch);
+        self.update_height(*block_height);
         Ok(())
     }
 
-    /// Subset epochs only go forward, also if this validator is behind another one.
-    fn turn(&mut self, epoch: u64) {
+    /// Subset epochs never go back, even if this validator is behind another one.
+    fn update_epoch(&mut self, epoch: u64) {
         if epoch > self.epoch {
             self.epoch = epoch;
             self.out.push_back(Output::Event(Event::Epoch(epoch)));
         }
     }
 
-    /// So many blocks more, and what they pay for.
+    /// New blocks refill the budgets, and pay for waiting transactions.
     fn refill(&mut self, blocks: u64) {
         let mut paid = Vec::new();
         for (id, job) in &mut self.jobs {
             job.budget.blocks(blocks);
-            if let Some(waiting) =
-                job.waiting.take_if(|w| job.budget.pay(cost_of_carrying(w.len())))
-            {
+            if let Some(waiting) = job.waiting.take_if(|w| job.budget.pay(payload_cost(w.len()))) {
                 paid.push((*id, waiting));
             }
         }
@@ -289,20 +284,20 @@ impl Session {
         }
     }
 
-    fn holds(
+    fn verify(
         &self,
         digest: &remuda_protocol::primitives::B256,
         signature: &[u8; 64],
-    ) -> Result<(), Parting> {
+    ) -> Result<(), CloseReason> {
         if sign::validator_signed(&self.settings.validator, digest, signature) {
             Ok(())
         } else {
-            Err(Parting::BadSignature)
+            Err(CloseReason::BadSignature)
         }
     }
 
-    /// A new height, from this validator or from elsewhere: every new one is answered with a ping.
-    pub fn learn(&mut self, height: u64) {
+    /// Every new height, from this validator or elsewhere, is answered with a ping.
+    pub fn update_height(&mut self, height: u64) {
         if self.over() {
             return;
         }
@@ -330,14 +325,12 @@ impl Session {
         })));
     }
 
-    /// Says how busy the runner is.
     pub fn load(&mut self, signal: BackpressureSignal) {
         if self.open() {
             self.out.push_back(Output::Control(signal.into()));
         }
     }
 
-    /// Says what the runner can do again, and what not any more.
     pub fn capability(&mut self, added: Vec<String>, removed: Vec<String>) {
         if !self.open() {
             return;
@@ -355,8 +348,8 @@ impl Session {
         self.out.push_back(Output::Control(delta.into()));
     }
 
-    /// A frame of a stream that the validator opened. The first one names the job; `None` until then.
-    /// Returns the stream's job. It came as so many bytes.
+    /// Handles a frame of `bytes` bytes on a stream that the validator opened. The first frame names the
+    /// job; pass `None` until then. Returns the stream's job.
     pub fn job(
         &mut self,
         job: Option<JobId>,
@@ -365,7 +358,7 @@ impl Session {
         now_ms: u64,
     ) -> Option<JobId> {
         if !self.job.take_many(cost(bytes), now_ms) {
-            self.close(Parting::TooFast);
+            self.close(CloseReason::TooFast);
             return job;
         }
         if !self.open() {
@@ -376,12 +369,12 @@ impl Session {
         let done = match (job, frame) {
             (None, Frame::JobAssignment(assignment)) => {
                 let digest = sign::assignment(chain_id, &runner, &assignment);
-                self.holds(&digest, &assignment.validator_signed)
+                self.verify(&digest, &assignment.validator_signed)
                     .and_then(|()| self.assigned(assignment))
             }
             (Some(job), Frame::JobCancel(cancel)) if cancel.job_id == job => {
                 let digest = sign::cancel(chain_id, &runner, &cancel);
-                self.holds(&digest, &cancel.validator_signed).map(|()| {
+                self.verify(&digest, &cancel.validator_signed).map(|()| {
                     self.jobs.remove(&job);
                     self.out.push_back(Output::Event(Event::Cancelled(cancel)));
                     Some(job)
@@ -391,19 +384,19 @@ impl Session {
                 self.out.push_back(Output::Event(Event::Handover(handover)));
                 Ok(Some(job))
             }
-            _ => Err(Parting::Unexpected),
+            _ => Err(CloseReason::Unexpected),
         };
-        done.unwrap_or_else(|parting| {
-            self.close(parting);
+        done.unwrap_or_else(|reason| {
+            self.close(reason);
             job
         })
     }
 
-    fn assigned(&mut self, assignment: JobAssignment) -> Result<Option<JobId>, Parting> {
+    fn assigned(&mut self, assignment: JobAssignment) -> Result<Option<JobId>, CloseReason> {
         let job = assignment.job_id;
-        // A stream for each: a second one for the same job is no mistake of an honest validator.
+        // An honest validator never opens a second stream for a job.
         if self.jobs.len() >= JOBS_MAX || self.jobs.contains_key(&job) {
-            return Err(Parting::Unexpected);
+            return Err(CloseReason::Unexpected);
         }
         self.jobs.insert(job, Job { budget: Budget::of_runner(), waiting: None });
         self.out.push_back(Output::Event(Event::Assigned(Box::new(assignment))));
@@ -413,7 +406,7 @@ impl Session {
     pub fn ack(&mut self, job: JobId, status: AckStatus, reason: Option<String>) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
         let reason = reason.map(|reason| shortened(reason, TEXT_LIMIT));
-        // The first word about a job: the assignment has paid for it.
+        // The first frame about a job: the assignment covers it.
         let _ = open.budget.pay(1);
         let Settings { chain_id, key, validator, .. } = &self.settings;
         let mut frame = JobAck { job_id: job, status, reason, signed: [0; 65] };
@@ -424,9 +417,9 @@ impl Session {
         }
     }
 
-    /// Says how far a job is, unless that was said too often.
+    /// Dropped if the budget does not cover it.
     pub fn progress(&mut self, job: JobId, fraction: u8, detail: Option<String>) {
-        if self.jobs.get_mut(&job).is_some_and(|open| open.budget.pay_for_news()) {
+        if self.jobs.get_mut(&job).is_some_and(|open| open.budget.pay_for_progress()) {
             let detail = detail.map(|detail| shortened(detail, TEXT_LIMIT));
             let frame = JobProgress { job_id: job, fraction: fraction.min(100), detail };
             self.out.push_back(Output::Job(job, frame.into()));
@@ -440,7 +433,7 @@ impl Session {
         else {
             return false;
         };
-        if open.budget.pay(cost_of_carrying(transaction.len())) {
+        if open.budget.pay(payload_cost(transaction.len())) {
             open.waiting = None;
             self.send_result(job, transaction);
         } else {
@@ -456,14 +449,12 @@ impl Session {
         self.out.push_back(Output::Job(job, frame.into()));
     }
 
-    /// The job is done, or was never taken.
     pub fn finish(&mut self, job: JobId) {
         if self.jobs.remove(&job).is_some() {
             self.out.push_back(Output::FinishJob(job));
         }
     }
 
-    /// A job's stream is gone.
     pub fn job_closed(&mut self, job: JobId) {
         self.jobs.remove(&job);
     }

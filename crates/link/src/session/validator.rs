@@ -1,52 +1,51 @@
-//! A runner's session, as its validator sees it.
+//! The validator's end of a session with a runner.
 //!
 //! ```text
 //! Waiting ── Hello ──▶ Challenged ── HelloAck ──▶ Open ── pings, jobs ──▶ Closed
 //! ```
-//! Checks come cheapest first: the form of a frame, the version, how often this address came, what
-//! the chain says of the key, and a signature only at the end. Presence follows pings and
-//! backpressure alone; what becomes of a job only decides whether more jobs are pushed.
+//! Checks come cheapest first: form of the frame, version, rate limit of the address, registration of the
+//! key, signature. Presence depends on pings and backpressure alone. The outcome of a push only decides
+//! whether more jobs are pushed.
 
 use super::budget::{self, Budget};
-use super::{Allowance, JOBS_MAX, Output, TEXT_LIMIT, shortened};
+use super::{JOBS_MAX, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
-    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, Handover, HeartbeatPing,
-    HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult,
-    Parting, Role, VERSION,
+    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, CloseReason, Frame, Handover,
+    HeartbeatPing, HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress,
+    JobResult, Role, VERSION,
 };
 pub use crate::sign::Signer;
-use crate::sign::{self, Meeting, ValidatorKey};
+use crate::sign::{self, HandshakeTranscript, ValidatorKey};
+use crate::token_bucket::TokenBucket;
 use remuda_protocol::crypto::{PublicKey, Signature};
 use remuda_protocol::primitives::{Address, B256, JobId, Slot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// How long a runner may take to prove itself.
 pub const HANDSHAKE_MS: u64 = 5_000;
-/// Frames of the control stream in a burst, and a second.
+/// Frames of the control stream: burst, and per second.
 const CONTROL_RATE: (u32, u32) = (64, 16);
-/// Frames of job streams in a burst, and a second, beyond the budgets of the jobs.
+/// Frames of job streams beyond the jobs' budgets: burst, and per second.
 const JOB_RATE: (u32, u32) = (64, 16);
-/// Things that a runner may say it cannot do for now.
+/// Capabilities that a runner may withdraw at a time.
 const REMOVED_MAX: usize = 64;
-/// A runner that failed again and again is left alone for at most 2 to the power of this, in blocks.
+/// A runner that fails repeatedly gets no jobs for at most 2 to the power of this, in blocks.
 const QUARANTINE_MAX: u32 = 10;
 
-/// What a session has to ask.
-pub trait Desk {
-    /// Whether this address may try again now.
-    fn admit(&mut self, now_ms: u64, source: IpAddr) -> Result<(), Parting>;
+/// Decides who may have a session.
+pub trait Admittance {
+    /// Applies the rate limit of the address.
+    fn admit_source(&mut self, now_ms: u64, source: IpAddr) -> Result<(), CloseReason>;
 
-    /// Who has this key, if it may have a session here.
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting>;
+    /// The runner with this key, if it may have a session with this validator.
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason>;
 
-    /// Whether one more session fits, and whether this key did not come too often. Asked once the
-    /// key is proven: otherwise anybody could use up what belongs to another.
-    fn seat(&mut self, now_ms: u64, place: Place) -> Result<(), Parting>;
+    /// Applies the limit of sessions and the rate limit of the key. Called once the key is proven: otherwise
+    /// anybody could use up the key's limit.
+    fn admit_session(&mut self, now_ms: u64, place: Place) -> Result<(), CloseReason>;
 }
 
-/// A runner that belongs here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub address: Address,
@@ -54,31 +53,29 @@ pub struct Place {
     pub slot: Slot,
 }
 
-/// What all sessions of a validator share.
+/// Shared by all sessions of a validator.
 pub struct Settings {
     pub chain_id: u64,
     pub me: ValidatorKey,
     pub signer: Arc<dyn Signer>,
     /// Blocks without a ping after which a runner is absent.
     pub presence_timeout: u64,
-    /// Blocks without an answer after which a push has failed.
+    /// Blocks without an ack after which a push has failed.
     pub ack_timeout: u64,
     /// Bytes of the longest transaction.
     pub transaction_bytes_max: usize,
 }
 
-/// What the owner of a session hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The runner is who it says.
+    /// Both sides are authenticated.
     Opened(Place),
-    /// Whether it counts as present has changed.
+    /// The runner has become present or absent.
     Presence(bool),
-    /// What became of a push.
+    /// The outcome of a push.
     Outcome(JobId, Outcome),
-    /// There is no stream for a job: this was not the time to push it, or the runner closed it.
+    /// There is no stream for the job: the push was held back, or the runner closed the stream.
     NoStream(JobId),
-    /// How far a job is.
     Progress(JobProgress),
     /// A transaction for the mempool.
     Transaction(JobId, Vec<u8>),
@@ -88,19 +85,20 @@ pub enum Event {
 /// What became of a push (CIP-11 §10.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The runner works on it.
+    /// The runner accepted the job.
     Success,
-    /// The runner has it from somebody else.
+    /// The runner has the job from another validator.
     Duplicate,
-    /// The runner is there, and will not.
+    /// The runner rejected the job.
     SoftFailure,
+    /// The runner did not answer in time.
     HardFailure,
 }
 
 #[derive(Debug)]
 enum State {
     Waiting,
-    Challenged(Meeting, Place),
+    Challenged(HandshakeTranscript, Place),
     Open(Box<Open>),
     Closed,
 }
@@ -110,7 +108,7 @@ struct Open {
     place: Place,
     key: PublicKey,
     last_nonce: Option<u64>,
-    /// The block at which the last ping came.
+    /// Height at which the last ping arrived.
     last_ping: Option<u64>,
     accepting: bool,
     present: bool,
@@ -118,15 +116,14 @@ struct Open {
     /// Jobs with an open stream.
     jobs: BTreeMap<JobId, Pushed>,
     hard_failures: u32,
-    quiet_until: u64,
+    no_push_until: u64,
 }
 
 /// A job that was pushed.
 #[derive(Debug)]
 struct Pushed {
-    /// The block of the push while it is unanswered.
+    /// Height of the push until it is acknowledged.
     unanswered_since: Option<u64>,
-    /// What may still be said about it.
     budget: Budget,
 }
 
@@ -139,21 +136,19 @@ pub struct Session {
     head: u64,
     epoch: u64,
     state: State,
-    control: Allowance,
-    job: Allowance,
+    control: TokenBucket,
+    job: TokenBucket,
     out: VecDeque<Output<Event>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The newest final block.
     pub height: u64,
-    /// Its subset epoch.
     pub subset_epoch: u64,
 }
 
 impl Session {
-    /// A new connection. The nonce must be random, and of this session alone.
+    /// The nonce must be random and unique to this session.
     pub fn new(
         settings: Arc<Settings>,
         source: IpAddr,
@@ -171,8 +166,8 @@ impl Session {
             head: head.height,
             epoch: head.subset_epoch,
             state: State::Waiting,
-            control: Allowance::new(CONTROL_RATE.0, CONTROL_RATE.1, now_ms),
-            job: Allowance::new(JOB_RATE.0, JOB_RATE.1, now_ms),
+            control: TokenBucket::new(CONTROL_RATE.0, CONTROL_RATE.1, now_ms),
+            job: TokenBucket::new(JOB_RATE.0, JOB_RATE.1, now_ms),
             out: VecDeque::new(),
         }
     }
@@ -181,7 +176,7 @@ impl Session {
         self.out.pop_front()
     }
 
-    /// When [`Session::tick`] should be called at the latest, while the runner has not proven itself.
+    /// Call [`Session::tick`] by then. `None` once the runner is authenticated.
     pub fn deadline_ms(&self) -> Option<u64> {
         matches!(self.state, State::Waiting | State::Challenged(..))
             .then(|| self.since_ms.saturating_add(HANDSHAKE_MS))
@@ -189,11 +184,11 @@ impl Session {
 
     pub fn tick(&mut self, now_ms: u64) {
         if self.deadline_ms().is_some_and(|deadline| now_ms >= deadline) {
-            self.close(Parting::Silent);
+            self.close(CloseReason::Silent);
         }
     }
 
-    /// Who it is, once that is proven.
+    /// `None` until the runner is authenticated.
     pub fn place(&self) -> Option<Place> {
         match &self.state {
             State::Open(open) => Some(open.place),
@@ -201,17 +196,16 @@ impl Session {
         }
     }
 
-    /// Whether the runner counts as present.
     pub fn present(&self) -> bool {
         matches!(&self.state, State::Open(open) if open.present)
     }
 
-    /// Whether the runner said that it cannot do this for now.
+    /// Whether the runner has withdrawn this capability for now.
     pub fn lacks(&self, capability: &str) -> bool {
         matches!(&self.state, State::Open(open) if open.removed.contains(capability))
     }
 
-    pub fn close(&mut self, why: Parting) {
+    pub fn close(&mut self, why: CloseReason) {
         if !matches!(self.state, State::Closed) {
             self.absent();
             self.state = State::Closed;
@@ -231,43 +225,49 @@ impl Session {
         }
     }
 
-    /// A frame of the control stream.
-    pub fn control(&mut self, frame: Frame, now_ms: u64, desk: &mut dyn Desk) {
+    pub fn control(&mut self, frame: Frame, now_ms: u64, admittance: &mut dyn Admittance) {
         if !self.control.take(now_ms) {
-            return self.close(Parting::TooFast);
+            return self.close(CloseReason::TooFast);
         }
         let done = match (&mut self.state, frame) {
             (State::Closed, _) => Ok(()),
             (_, Frame::Goodbye(_)) => {
                 self.lost();
-                self.out.push_back(Output::Close(Parting::Shutdown));
+                self.out.push_back(Output::Close(CloseReason::Shutdown));
                 Ok(())
             }
-            (State::Waiting, Frame::Hello(hello)) => self.hello(&hello, now_ms, desk),
-            (State::Challenged(..), Frame::HelloAck(ack)) => self.hello_ack(&ack, now_ms, desk),
+            (State::Waiting, Frame::Hello(hello)) => self.hello(&hello, now_ms, admittance),
+            (State::Challenged(..), Frame::HelloAck(ack)) => {
+                self.hello_ack(&ack, now_ms, admittance)
+            }
             (State::Open(_), Frame::HeartbeatPing(ping)) => self.ping(&ping),
             (State::Open(_), Frame::BackpressureSignal(signal)) => self.backpressure(signal),
             (State::Open(_), Frame::CapabilityDelta(delta)) => self.capability(delta),
-            _ => Err(Parting::Unexpected),
+            _ => Err(CloseReason::Unexpected),
         };
-        if let Err(parting) = done {
-            self.close(parting);
+        if let Err(reason) = done {
+            self.close(reason);
         }
     }
 
-    fn hello(&mut self, hello: &Hello, now_ms: u64, desk: &mut dyn Desk) -> Result<(), Parting> {
+    fn hello(
+        &mut self,
+        hello: &Hello,
+        now_ms: u64,
+        admittance: &mut dyn Admittance,
+    ) -> Result<(), CloseReason> {
         if hello.version >> 8 != VERSION >> 8 {
-            return Err(Parting::UnsupportedVersion);
+            return Err(CloseReason::UnsupportedVersion);
         }
         let bytes: [u8; 33] =
-            hello.party_pubkey.as_slice().try_into().map_err(|_| Parting::Malformed)?;
+            hello.party_pubkey.as_slice().try_into().map_err(|_| CloseReason::Malformed)?;
         if hello.party_role != Role::Runner {
-            return Err(Parting::Malformed);
+            return Err(CloseReason::Malformed);
         }
-        desk.admit(now_ms, self.source)?;
+        admittance.admit_source(now_ms, self.source)?;
         let key = PublicKey { bytes };
-        let place = desk.place(&key)?;
-        let meeting = Meeting {
+        let place = admittance.place(&key)?;
+        let transcript = HandshakeTranscript {
             chain_id: self.settings.chain_id,
             exporter: self.exporter,
             nonce_runner: hello.challenge_nonce,
@@ -284,7 +284,7 @@ impl Session {
             challenge_nonce: self.nonce,
             subset_epoch: self.epoch,
         })));
-        self.state = State::Challenged(meeting, place);
+        self.state = State::Challenged(transcript, place);
         Ok(())
     }
 
@@ -292,20 +292,20 @@ impl Session {
         &mut self,
         ack: &HelloAck,
         now_ms: u64,
-        desk: &mut dyn Desk,
-    ) -> Result<(), Parting> {
-        let State::Challenged(meeting, place) = &self.state else {
-            return Err(Parting::Unexpected);
+        admittance: &mut dyn Admittance,
+    ) -> Result<(), CloseReason> {
+        let State::Challenged(transcript, place) = &self.state else {
+            return Err(CloseReason::Unexpected);
         };
-        let (meeting, place) = (meeting.clone(), *place);
-        if ack.party_role != Role::Runner || ack.party_pubkey != meeting.runner.bytes {
-            return Err(Parting::Malformed);
+        let (transcript, place) = (transcript.clone(), *place);
+        if ack.party_role != Role::Runner || ack.party_pubkey != transcript.runner.bytes {
+            return Err(CloseReason::Malformed);
         }
         let signature: [u8; 65] =
-            ack.signed_challenge.as_slice().try_into().map_err(|_| Parting::Malformed)?;
-        holds(&meeting.runner, &meeting.digest(Role::Runner), &signature)?;
-        desk.seat(now_ms, place)?;
-        let signed = self.settings.signer.sign(&meeting.digest(Role::Validator));
+            ack.signed_challenge.as_slice().try_into().map_err(|_| CloseReason::Malformed)?;
+        verify(&transcript.runner, &transcript.digest(Role::Runner), &signature)?;
+        admittance.admit_session(now_ms, place)?;
+        let signed = self.settings.signer.sign(&transcript.digest(Role::Validator));
         self.out.push_back(Output::Control(Frame::HelloAck(HelloAck {
             version: VERSION,
             party_pubkey: self.settings.me.to_vec(),
@@ -316,7 +316,7 @@ impl Session {
         self.out.push_back(Output::Event(Event::Opened(place)));
         self.state = State::Open(Box::new(Open {
             place,
-            key: meeting.runner,
+            key: transcript.runner,
             last_nonce: None,
             last_ping: None,
             accepting: true,
@@ -324,26 +324,26 @@ impl Session {
             removed: BTreeSet::new(),
             jobs: BTreeMap::new(),
             hard_failures: 0,
-            quiet_until: 0,
+            no_push_until: 0,
         }));
         Ok(())
     }
 
-    fn ping(&mut self, ping: &HeartbeatPing) -> Result<(), Parting> {
-        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+    fn ping(&mut self, ping: &HeartbeatPing) -> Result<(), CloseReason> {
+        let State::Open(open) = &mut self.state else { return Err(CloseReason::Unexpected) };
         if open.last_nonce.is_some_and(|last| ping.nonce <= last) {
-            return Err(Parting::Replay);
+            return Err(CloseReason::Replay);
         }
         let Settings { chain_id, me, presence_timeout, .. } = *self.settings;
         let digest = sign::ping(chain_id, &me, ping.block_height, ping.nonce);
-        holds(&open.key, &digest, &ping.signed)?;
+        verify(&open.key, &digest, &ping.signed)?;
         open.last_nonce = Some(ping.nonce);
-        // Who is far behind cannot check what it is given, so it is as good as absent.
+        // A runner that is far behind cannot check assignments, so its ping does not count.
         if ping.block_height.saturating_add(presence_timeout) >= self.head {
             open.last_ping = Some(self.head);
         }
         self.pong();
-        self.judge();
+        self.update_presence();
         Ok(())
     }
 
@@ -358,19 +358,19 @@ impl Session {
         }
     }
 
-    fn backpressure(&mut self, mut signal: BackpressureSignal) -> Result<(), Parting> {
-        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+    fn backpressure(&mut self, mut signal: BackpressureSignal) -> Result<(), CloseReason> {
+        let State::Open(open) = &mut self.state else { return Err(CloseReason::Unexpected) };
         open.accepting = signal.accepting_new;
         signal.reason = signal.reason.map(|reason| shortened(reason, TEXT_LIMIT));
         self.out.push_back(Output::Event(Event::Load(signal)));
-        self.judge();
+        self.update_presence();
         Ok(())
     }
 
-    fn capability(&mut self, delta: CapabilityDelta) -> Result<(), Parting> {
-        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+    fn capability(&mut self, delta: CapabilityDelta) -> Result<(), CloseReason> {
+        let State::Open(open) = &mut self.state else { return Err(CloseReason::Unexpected) };
         let digest = sign::capability(self.settings.chain_id, &self.settings.me, &delta);
-        holds(&open.key, &digest, &delta.signed)?;
+        verify(&open.key, &digest, &delta.signed)?;
         for added in &delta.added_capabilities {
             open.removed.remove(added);
         }
@@ -382,8 +382,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the runner is present, anew.
-    fn judge(&mut self) {
+    fn update_presence(&mut self) {
         let State::Open(open) = &mut self.state else { return };
         let timeout = self.settings.presence_timeout;
         let recent = open.last_ping.is_some_and(|at| self.head < at.saturating_add(timeout));
@@ -394,19 +393,19 @@ impl Session {
         }
     }
 
-    /// There is a new final block.
-    pub fn head(&mut self, head: Head, desk: &dyn Desk) {
-        // A runner pings once for each block it hears of, however fast blocks are.
+    /// Announces a new final block.
+    pub fn head(&mut self, head: Head, admittance: &dyn Admittance) {
+        // A runner answers each block with a ping, however fast blocks are.
         let blocks = head.height.saturating_sub(self.head);
         self.control.grant(blocks);
         self.head = self.head.max(head.height);
         self.epoch = head.subset_epoch;
         let State::Open(open) = &mut self.state else { return };
-        // It may have left, been jailed, or been moved to other validators.
-        match desk.place(&open.key) {
+        // The runner may have left, been jailed, or moved to other validators.
+        match admittance.place(&open.key) {
             Ok(place) if place == open.place => {}
-            Ok(_) => return self.close(Parting::NotRegistered),
-            Err(parting) => return self.close(parting),
+            Ok(_) => return self.close(CloseReason::NotRegistered),
+            Err(reason) => return self.close(reason),
         }
         open.jobs.values_mut().for_each(|pushed| pushed.budget.blocks(blocks));
         let timeout = self.settings.ack_timeout;
@@ -417,24 +416,24 @@ impl Session {
             open.jobs.iter().filter(|(_, pushed)| late(pushed)).map(|(job, _)| *job).collect();
         for job in failed {
             open.jobs.remove(&job);
-            open.quiet_until = self.head + (1 << open.hard_failures.min(QUARANTINE_MAX));
+            open.no_push_until = self.head + (1 << open.hard_failures.min(QUARANTINE_MAX));
             open.hard_failures += 1;
             self.out.push_back(Output::FinishJob(job));
             self.out.push_back(Output::Event(Event::Outcome(job, Outcome::HardFailure)));
         }
         self.pong();
-        self.judge();
+        self.update_presence();
     }
 
-    /// Pushes a job. `false` if this is not the time: the runner polls for it, or hears of it from
-    /// another validator.
+    /// Pushes a job. `false` if the push is held back: the runner polls for the job, or gets it from another
+    /// validator.
     pub fn push(&mut self, assignment: Assignment) -> bool {
         let State::Open(open) = &mut self.state else { return false };
         if open.jobs.contains_key(&assignment.job_id) {
             return false;
         }
-        let quiet = self.head < open.quiet_until;
-        if quiet || open.jobs.len() >= JOBS_MAX {
+        let held_back = self.head < open.no_push_until;
+        if held_back || open.jobs.len() >= JOBS_MAX {
             self.out.push_back(Output::Event(Event::NoStream(assignment.job_id)));
             return false;
         }
@@ -455,7 +454,6 @@ impl Session {
         true
     }
 
-    /// A job is over for this runner.
     pub fn cancel(&mut self, job_id: JobId, reason: CancelReason) {
         let State::Open(open) = &mut self.state else { return };
         if open.jobs.remove(&job_id).is_none() {
@@ -468,7 +466,7 @@ impl Session {
         self.out.push_back(Output::FinishJob(job_id));
     }
 
-    /// Gives an aggregator what a member of its committee sealed for it, on the stream of their job.
+    /// Forwards a sealed result to the aggregator, on the stream of its job.
     pub fn handover(&mut self, handover: Handover) {
         let State::Open(open) = &self.state else { return };
         if open.jobs.contains_key(&handover.job_id) {
@@ -476,15 +474,14 @@ impl Session {
         }
     }
 
-    /// A frame of a job's stream, which came as so many bytes.
+    /// Handles a frame of `bytes` bytes on a job's stream.
     pub fn job(&mut self, job: JobId, frame: Frame, bytes: usize, now_ms: u64) {
         let State::Open(open) = &mut self.state else { return };
-        // Said before it heard that the job is over. It costs nothing, and there is not much of it:
-        // the stream has ended.
+        // The frame crossed the end of the job. Little can follow: the stream has ended.
         let Some(pushed) = open.jobs.get_mut(&job) else { return };
         let cost = budget::cost(bytes);
         if !pushed.budget.pay(cost) && !self.job.take_many(cost, now_ms) {
-            return self.close(Parting::TooFast);
+            return self.close(CloseReason::TooFast);
         }
         let done = match frame {
             Frame::JobAck(ack) if ack.job_id == job => self.ack(job, &ack),
@@ -495,24 +492,24 @@ impl Session {
                 Ok(())
             }
             Frame::JobResult(result) if result.job_id == job => self.result(job, result),
-            _ => Err(Parting::Unexpected),
+            _ => Err(CloseReason::Unexpected),
         };
-        if let Err(parting) = done {
-            self.close(parting);
+        if let Err(reason) = done {
+            self.close(reason);
         }
     }
 
-    fn ack(&mut self, job: JobId, ack: &JobAck) -> Result<(), Parting> {
-        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
-        let Some(pushed) = open.jobs.get_mut(&job) else { return Err(Parting::Unexpected) };
-        // Once, and before a signature is checked.
+    fn ack(&mut self, job: JobId, ack: &JobAck) -> Result<(), CloseReason> {
+        let State::Open(open) = &mut self.state else { return Err(CloseReason::Unexpected) };
+        let Some(pushed) = open.jobs.get_mut(&job) else { return Err(CloseReason::Unexpected) };
+        // Checked before the signature: a job has one ack.
         if pushed.unanswered_since.take().is_none() {
-            return Err(Parting::Unexpected);
+            return Err(CloseReason::Unexpected);
         }
         let digest = sign::ack(self.settings.chain_id, &self.settings.me, ack);
-        holds(&open.key, &digest, &ack.signed)?;
+        verify(&open.key, &digest, &ack.signed)?;
         open.hard_failures = 0;
-        open.quiet_until = 0;
+        open.no_push_until = 0;
         let outcome = match ack.status {
             AckStatus::Accepted => Outcome::Success,
             AckStatus::Duplicate => Outcome::Duplicate,
@@ -526,10 +523,10 @@ impl Session {
         Ok(())
     }
 
-    fn result(&mut self, job: JobId, result: JobResult) -> Result<(), Parting> {
-        let State::Open(open) = &self.state else { return Err(Parting::Unexpected) };
+    fn result(&mut self, job: JobId, result: JobResult) -> Result<(), CloseReason> {
+        let State::Open(open) = &self.state else { return Err(CloseReason::Unexpected) };
         let digest = sign::result(self.settings.chain_id, &self.settings.me, &result);
-        holds(&open.key, &digest, &result.runner_signed)?;
+        verify(&open.key, &digest, &result.runner_signed)?;
         self.out.push_back(Output::Event(Event::Transaction(job, result.result_data)));
         Ok(())
     }
@@ -537,7 +534,7 @@ impl Session {
     /// The runner closed a job's stream.
     pub fn job_closed(&mut self, job: JobId) {
         if let State::Open(open) = &mut self.state {
-            // Without an answer it stays until it has failed.
+            // An unacknowledged push stays until it counts as failed.
             let answered = |pushed: &Pushed| pushed.unanswered_since.is_none();
             if open.jobs.get(&job).is_some_and(answered) {
                 open.jobs.remove(&job);
@@ -547,7 +544,6 @@ impl Session {
     }
 }
 
-/// A job for a runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     pub job_id: JobId,
@@ -561,11 +557,11 @@ pub struct Assignment {
     pub deadline_block: u64,
 }
 
-fn holds(key: &PublicKey, digest: &B256, signature: &[u8; 65]) -> Result<(), Parting> {
+fn verify(key: &PublicKey, digest: &B256, signature: &[u8; 65]) -> Result<(), CloseReason> {
     let signature = Signature { bytes: *signature };
     if signature.recover(digest).is_ok_and(|signer| signer == *key) {
         Ok(())
     } else {
-        Err(Parting::BadSignature)
+        Err(CloseReason::BadSignature)
     }
 }

@@ -44,7 +44,7 @@ async fn work(mut link: Link) -> Link {
                 });
                 done += 1;
             }
-            runner::Event::Farewell(word) => panic!("the validator left after {done} jobs: {word}"),
+            runner::Event::Goodbye(word) => panic!("the validator left after {done} jobs: {word}"),
             _ => {}
         }
     }
@@ -94,7 +94,7 @@ async fn listen(server: Server, mut events: mpsc::Receiver<(Place, Event)>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn five_hundred_jobs_a_second_go_through_one_session() {
+async fn one_session_carries_500_jobs_per_second() {
     let (server, mut events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     let mut link = connect(&connector, &server, 0).await;

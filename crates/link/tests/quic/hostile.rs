@@ -3,12 +3,12 @@
 use crate::quic::raw::{exporter, validator as validator_endpoint};
 use crate::quic::{SEED, SOON, anywhere, event, key, settings, until};
 use quinn::{Connection, Endpoint, RecvStream, SendStream, VarInt};
-use remuda_link::frame::{Frame, Handover, Parting};
+use remuda_link::frame::{CloseReason, Frame, Handover};
 use remuda_link::quic::client::{Command, Connector, Link};
-use remuda_link::session::validator::{Assignment, Desk, Head, Place, Session, Settings};
+use remuda_link::session::validator::{Admittance, Assignment, Head, Place, Session, Settings};
 use remuda_link::session::{Output, runner};
 use remuda_link::sign::Identity;
-use remuda_link::wire::{CONTROL_LIMIT, Cutter, JOB_LIMIT, encode};
+use remuda_link::wire::{CONTROL_LIMIT, FrameDecoder, JOB_LIMIT, encode};
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::primitives::{B256, JobId, Slot};
 use std::net::IpAddr;
@@ -22,16 +22,16 @@ const B: JobId = B256::repeat_byte(0xB);
 /// Takes everybody in.
 struct Open;
 
-impl Desk for Open {
-    fn admit(&mut self, _: u64, _: IpAddr) -> Result<(), Parting> {
+impl Admittance for Open {
+    fn admit_source(&mut self, _: u64, _: IpAddr) -> Result<(), CloseReason> {
         Ok(())
     }
 
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
         Ok(Place { address: key.address().unwrap(), slot: Slot(0) })
     }
 
-    fn seat(&mut self, _: u64, _: Place) -> Result<(), Parting> {
+    fn admit_session(&mut self, _: u64, _: Place) -> Result<(), CloseReason> {
         Ok(())
     }
 }
@@ -72,11 +72,11 @@ async fn greet(endpoint: Endpoint) -> Liar {
     let (source, head) = (anywhere().ip(), Head { height: 100, subset_epoch: 0 });
     let settings = Arc::new(settings);
     let mut session = Session::new(settings, source, exporter(&connection), [2; 32], head, 0);
-    let mut cutter = Cutter::new(CONTROL_LIMIT);
+    let mut decoder = FrameDecoder::new(CONTROL_LIMIT);
     while session.place().is_none() {
         let chunk = reader.read_chunk(1_000, true).await.unwrap().expect("more of a Hello");
-        cutter.push(&chunk.bytes);
-        while let Some(frame) = cutter.next_frame().unwrap() {
+        decoder.push(&chunk.bytes);
+        while let Some(frame) = decoder.next_frame().unwrap() {
             session.control(frame, 0, &mut Open);
         }
         while let Some(output) = session.poll() {
@@ -107,7 +107,7 @@ impl Liar {
 
 /// One stream that nobody reads, and another that says a lot.
 #[tokio::test]
-async fn a_validator_that_talks_and_does_not_listen_keeps_nobody_waiting() {
+async fn validator_that_never_reads_does_not_block_the_runner() {
     let (mut liar, mut link) = meet(2_000).await;
     let _unread = liar.push(A).await;
     let (mut loud, _reader) = liar.push(B).await;
@@ -142,18 +142,18 @@ async fn a_validator_that_talks_and_does_not_listen_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_validator_that_opens_streams_and_says_nothing_is_left() {
+async fn validator_that_opens_silent_streams_is_disconnected() {
     let (liar, link) = meet(2_000).await;
     let (mut writer, _reader) = liar.connection.open_bi().await.unwrap();
     writer.write_all(&[0]).await.unwrap();
     let Link { commands: _commands, events: _events, ended, .. } = link;
     let word = timeout(SOON * 2, ended).await.expect("the session ends").unwrap();
-    assert_eq!(word, Parting::Malformed.word());
+    assert_eq!(word, CloseReason::Malformed.word());
 }
 
 /// Frames that never become whole, on as many streams as there may be.
 #[tokio::test]
-async fn half_frames_do_not_fill_a_runners_memory() {
+async fn partial_frames_do_not_exhaust_the_runners_memory() {
     let (liar, link) = meet(2_000).await;
     let taken = Arc::new(AtomicUsize::new(0));
     let mut begun = (JOB_LIMIT as u32).to_be_bytes().to_vec();
@@ -174,7 +174,7 @@ async fn half_frames_do_not_fill_a_runners_memory() {
     }
     let Link { commands: _commands, events: _events, ended, .. } = link;
     let word = timeout(SOON * 3, ended).await.expect("the session ends").unwrap();
-    assert_eq!(word, Parting::Malformed.word());
+    assert_eq!(word, CloseReason::Malformed.word());
     // What was read, what was sent ahead, and what has not left the sender.
     let taken = taken.load(Relaxed) >> 20;
     assert!(taken <= 64 + 8 + 16, "{taken} MiB were taken");

@@ -7,7 +7,7 @@ mod raw;
 mod slow;
 mod storm;
 
-use remuda_link::frame::{AckStatus, Parting};
+use remuda_link::frame::{AckStatus, CloseReason};
 use remuda_link::quic::client::{Command, ConnectError, Connector, Link};
 use remuda_link::quic::server::{Registry, Server};
 use remuda_link::session::runner;
@@ -37,14 +37,17 @@ const JAILED: usize = 1_000;
 const ELSEWHERE: usize = 1_001;
 
 impl Registry for Numbered {
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
-        for (number, parting) in [(JAILED, Parting::Jailed), (ELSEWHERE, Parting::WrongSubset)] {
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
+        for (number, reason) in
+            [(JAILED, CloseReason::Jailed), (ELSEWHERE, CloseReason::WrongSubset)]
+        {
             if *key == crate::quic::key(number).public_key() {
-                return Err(parting);
+                return Err(reason);
             }
         }
-        let slot = self.0.iter().position(|known| known == key).ok_or(Parting::NotRegistered)?;
-        let address = key.address().ok_or(Parting::NotRegistered)?;
+        let slot =
+            self.0.iter().position(|known| known == key).ok_or(CloseReason::NotRegistered)?;
+        let address = key.address().ok_or(CloseReason::NotRegistered)?;
         Ok(Place { address, slot: Slot(slot as u32) })
     }
 }
@@ -104,7 +107,7 @@ fn assignment() -> Assignment {
 }
 
 #[tokio::test]
-async fn a_job_goes_to_a_runner_and_its_transaction_comes_back() {
+async fn job_round_trip_over_quic() {
     let (server, mut events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     let mut link = connect(&connector, &server, 0).await;
@@ -131,14 +134,14 @@ async fn a_job_goes_to_a_runner_and_its_transaction_comes_back() {
 
 // spec §9.7
 #[tokio::test]
-async fn a_runner_that_moves_keeps_its_session() {
+async fn session_survives_a_change_of_address() {
     let (server, mut events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     let mut link = connect(&connector, &server, 0).await;
     assert_eq!(event(&mut link.events).await, runner::Event::Opened);
     until(&mut events, |(_, event)| *event == Event::Presence(true)).await;
     connector.rebind(anywhere()).unwrap();
-    link.commands.send(Command::Learn(101)).await.unwrap();
+    link.commands.send(Command::Height(101)).await.unwrap();
     server.head(Head { height: 102, subset_epoch: 0 });
     until(&mut link.events, |event| *event == runner::Event::Head(102)).await;
     assert!(server.push(&key(0).address(), assignment()));
@@ -148,7 +151,7 @@ async fn a_runner_that_moves_keeps_its_session() {
 
 // spec §9.7, §9.10
 #[tokio::test]
-async fn strangers_and_other_validators_are_told_why() {
+async fn refused_peers_get_a_close_reason() {
     let (server, _events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     for (number, word) in [(1, "not_registered"), (JAILED, "jailed"), (ELSEWHERE, "wrong_subset")] {
@@ -163,7 +166,7 @@ async fn strangers_and_other_validators_are_told_why() {
 }
 
 #[tokio::test]
-async fn the_newest_session_of_a_runner_counts() {
+async fn newest_session_replaces_older_ones() {
     let (server, mut events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     let older = connect(&connector, &server, 0).await;
@@ -182,7 +185,7 @@ async fn the_newest_session_of_a_runner_counts() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_says_so() {
+async fn stopping_server_sends_goodbye() {
     let (server, mut events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     let link = connect(&connector, &server, 0).await;

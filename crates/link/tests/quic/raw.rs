@@ -6,7 +6,7 @@ use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, Transpor
 use remuda_link::frame::Frame;
 use remuda_link::quic::server::Server;
 use remuda_link::session::{Output, runner};
-use remuda_link::wire::{Cutter, JOB_LIMIT, encode};
+use remuda_link::wire::{FrameDecoder, JOB_LIMIT, encode};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
@@ -128,7 +128,7 @@ pub(crate) struct Peer {
     pub(crate) connection: Connection,
     pub(crate) writer: SendStream,
     reader: RecvStream,
-    cutter: Cutter,
+    decoder: FrameDecoder,
     /// Every frame that it sent.
     pub(crate) said: Vec<Frame>,
     /// Dropped last: it carries the connection.
@@ -140,8 +140,8 @@ impl Peer {
         let endpoint = Endpoint::client(anywhere()).unwrap();
         let connection = knock(&endpoint, server.address().unwrap(), config).await.unwrap();
         let (writer, reader) = connection.open_bi().await.unwrap();
-        let (cutter, said) = (Cutter::new(JOB_LIMIT), Vec::new());
-        Self { connection, writer, reader, cutter, said, _endpoint: endpoint }
+        let (decoder, said) = (FrameDecoder::new(JOB_LIMIT), Vec::new());
+        Self { connection, writer, reader, decoder, said, _endpoint: endpoint }
     }
 
     /// Proves to be a runner, as an honest one does.
@@ -171,12 +171,12 @@ impl Peer {
 
     pub(crate) async fn hear(&mut self) -> Frame {
         loop {
-            if let Some(frame) = self.cutter.next_frame().unwrap() {
+            if let Some(frame) = self.decoder.next_frame().unwrap() {
                 return frame;
             }
             let mut bytes = [0; 256];
             let count = timeout(SOON, self.reader.read(&mut bytes)).await.expect("in time");
-            self.cutter.push(&bytes[..count.unwrap().expect("a frame")]);
+            self.decoder.push(&bytes[..count.unwrap().expect("a frame")]);
         }
     }
 

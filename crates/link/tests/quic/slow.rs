@@ -5,8 +5,8 @@ use crate::quic::{
     JOB, SOON, anywhere, assignment, connect, event, key, server, settings, until as until_event,
 };
 use quinn::{Endpoint, VarInt};
-use remuda_link::frame::{BackpressureSignal, Parting};
-use remuda_link::hall::STRANGERS_MAX;
+use remuda_link::frame::{BackpressureSignal, CloseReason};
+use remuda_link::handshakes::PENDING_MAX;
 use remuda_link::quic::client::Connector;
 use remuda_link::session::runner;
 use remuda_link::session::validator::{Assignment, Event, Head, Outcome};
@@ -52,7 +52,7 @@ async fn a_hello_that_comes_byte_by_byte_does_not_come_in_time() {
     let mut link = connect(&connector, &server, 0).await;
     assert_eq!(event(&mut link.events).await, runner::Event::Opened);
     assert_eq!(timeout(CUT_OFF, drip).await.unwrap().unwrap(), "silent");
-    until("its place is free", SOON, || server.strangers() == 0).await;
+    until("its place is free", SOON, || server.pending_handshakes() == 0).await;
     assert_eq!(server.sessions(), 1);
 }
 
@@ -66,7 +66,7 @@ async fn a_peer_without_a_hello_or_without_a_stream_is_cut_off() {
     no_hello.writer.write_all(&[0]).await.unwrap();
     assert_eq!(no_hello.ended(CUT_OFF).await, "silent");
     timeout(CUT_OFF, no_stream.closed()).await.expect("it ends in time");
-    until("their places are free", SOON, || server.strangers() == 0).await;
+    until("their places are free", SOON, || server.pending_handshakes() == 0).await;
 }
 
 /// It claims a key of somebody else, so that the validator has something to say to it.
@@ -79,7 +79,7 @@ async fn a_peer_that_does_not_read_the_answer_to_its_hello_is_cut_off() {
     let mut peer = Peer::knock(&server, &deaf).await;
     peer.say(&hello(0)).await;
     peer.ended(CUT_OFF).await;
-    until("its place is free", SOON, || server.strangers() == 0).await;
+    until("its place is free", SOON, || server.pending_handshakes() == 0).await;
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_runner_has_one_stream_and_no_other() {
     assert!(peer.connection.send_datagram(vec![0; 8].into()).is_err());
     // Who ends the one to get another has left.
     peer.writer.finish().unwrap();
-    assert_eq!(peer.ended(SOON).await, Parting::Shutdown.word());
+    assert_eq!(peer.ended(SOON).await, CloseReason::Shutdown.word());
     until("its session is gone", SOON, || server.sessions() == 0).await;
 }
 
@@ -160,7 +160,7 @@ async fn a_runner_that_says_too_much_loses_its_session_and_others_do_not_wait() 
             break;
         }
     }
-    assert_eq!(peer.ended(SOON).await, Parting::TooFast.word());
+    assert_eq!(peer.ended(SOON).await, CloseReason::TooFast.word());
     until("its session is gone", SOON, || server.sessions() == 1).await;
     let loads = async {
         let mut loads = 0;
@@ -221,14 +221,14 @@ async fn bytes_that_are_no_frames_end_a_connection() {
     for bytes in [&too_long[..], &[0, 0, 0, 0], &[0, 0, 0, 1, 0x77], &[0, 0, 0, 2, 0x01, 0xFF]] {
         let mut peer = Peer::knock(&server, &config(|_| ())).await;
         peer.writer.write_all(bytes).await.unwrap();
-        assert_eq!(peer.hear().await, Parting::Malformed.goodbye(), "{bytes:?}");
-        assert_eq!(peer.ended(SOON).await, Parting::Malformed.word());
+        assert_eq!(peer.hear().await, CloseReason::Malformed.goodbye(), "{bytes:?}");
+        assert_eq!(peer.ended(SOON).await, CloseReason::Malformed.word());
     }
     let mut peer = Peer::knock(&server, &config(|_| ())).await;
     peer.writer.write_all(&whole[..whole.len() - 1]).await.unwrap();
     peer.writer.finish().unwrap();
     peer.ended(SOON).await;
-    until("their places are free", SOON, || server.strangers() == 0).await;
+    until("their places are free", SOON, || server.pending_handshakes() == 0).await;
 }
 
 /// They cost their sender one datagram each, and their address may be forged.
@@ -246,7 +246,7 @@ async fn handshakes_that_nobody_finishes_keep_nobody_out() {
             sleep(Duration::from_millis(100)).await;
         }
     });
-    until("they are there", SOON, || server.strangers() >= 30).await;
+    until("they are there", SOON, || server.pending_handshakes() >= 30).await;
     let connector = Connector::new(anywhere()).unwrap();
     let come_in = async {
         let mut link = connect(&connector, &server, 0).await;
@@ -264,7 +264,7 @@ async fn one_address_does_not_take_the_places_of_all_others() {
     let to = server.address().unwrap();
     let endpoint = Endpoint::client(raw::from(9)).unwrap();
     let config = config(|_| ());
-    let crowd: Vec<_> = (0..STRANGERS_MAX + 100)
+    let crowd: Vec<_> = (0..PENDING_MAX + 100)
         .map(|number| {
             let (endpoint, config) = (endpoint.clone(), config.clone());
             tokio::spawn(async move {
@@ -279,12 +279,12 @@ async fn one_address_does_not_take_the_places_of_all_others() {
             })
         })
         .collect();
-    until("all places are taken", SOON, || server.strangers() == STRANGERS_MAX).await;
+    until("all places are taken", SOON, || server.pending_handshakes() == PENDING_MAX).await;
     let connector = Connector::new(anywhere()).unwrap();
     let link = connector.connect(to, settings(0), 100).await;
     let mut link = link.expect("somebody else's place is taken");
     assert_eq!(event(&mut link.events).await, runner::Event::Opened);
-    assert!(server.strangers() <= STRANGERS_MAX);
+    assert!(server.pending_handshakes() <= PENDING_MAX);
     for peer in crowd {
         peer.abort();
     }

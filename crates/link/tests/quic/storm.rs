@@ -3,7 +3,7 @@
 use crate::quic::raw::{beginnings, from};
 use crate::quic::{JOB, SOON, anywhere, assignment, connect, event, key, server, settings, until};
 use remuda_link::frame::AckStatus;
-use remuda_link::hall::STRANGERS_MAX;
+use remuda_link::handshakes::PENDING_MAX;
 use remuda_link::quic::client::{Command, Connector, Link};
 use remuda_link::quic::server::Server;
 use remuda_link::session::runner;
@@ -83,7 +83,7 @@ async fn come_in(connector: &Connector, server: &Server, number: usize) -> Link 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_attempts_keep_nobody_out() {
+async fn handshake_flood_keeps_nobody_out() {
     let (server, mut events) = server(3);
     let to = server.address().unwrap();
     let connector = Connector::new(anywhere()).unwrap();
@@ -97,7 +97,7 @@ async fn ten_thousand_attempts_keep_nobody_out() {
     let most = counted.clone();
     let count = tokio::spawn(async move {
         loop {
-            most.fetch_max(counting.strangers(), Relaxed);
+            most.fetch_max(counting.pending_handshakes(), Relaxed);
             sleep(Duration::from_millis(5)).await;
         }
     });
@@ -123,14 +123,14 @@ async fn ten_thousand_attempts_keep_nobody_out() {
     count.abort();
     assert_eq!(done.load(Relaxed), 10_000);
     let most = counted.load(Relaxed);
-    assert!(most <= STRANGERS_MAX, "{most} strangers at a time");
+    assert!(most <= PENDING_MAX, "{most} strangers at a time");
     println!("{still} attempts were still to come; at most {most} strangers at a time");
 
     let _last = come_in(&connector, &server, 2).await;
     assert_eq!(server.sessions(), 3);
     assert!(event_is_quiet(&mut resident).await, "the resident has lost its session");
     timeout(SOON, async {
-        while server.strangers() > 0 {
+        while server.pending_handshakes() > 0 {
             sleep(Duration::from_millis(20)).await;
         }
     })
@@ -141,7 +141,7 @@ async fn ten_thousand_attempts_keep_nobody_out() {
 /// Whether a link is still there.
 async fn event_is_quiet(link: &mut Link) -> bool {
     match timeout(Duration::from_millis(100), event(&mut link.events)).await {
-        Ok(runner::Event::Farewell(_)) => false,
+        Ok(runner::Event::Goodbye(_)) => false,
         Ok(_) | Err(_) => !link.ended.is_finished(),
     }
 }

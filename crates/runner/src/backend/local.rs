@@ -52,7 +52,7 @@ impl Backend for LocalBackend {
     }
 
     fn probe<'a>(&'a self, capability: &'a str) -> BoxFuture<'a, Option<Result<(), String>>> {
-        // Whoever probes must outlive a bug in an executor: faults are closed by probes alone.
+        // A panic of an executor must not end the prober: only probes close faults.
         let probe = AssertUnwindSafe(self.executors.probe(capability)).catch_unwind();
         let told = |tested: Result<Option<Result<(), ExecuteError>>, _>| match tested {
             Ok(tested) => Some(tested?.map_err(|error| error.to_string())),

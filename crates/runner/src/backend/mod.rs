@@ -1,4 +1,4 @@
-//! Who executes a job.
+//! The backends that execute jobs.
 //!
 //! A [`Backend`] executes one [`Job`], reports its progress meanwhile, and stops when its future is
 //! dropped. There are two:
@@ -42,7 +42,7 @@ pub struct Job {
     pub spec: JobSpec,
     /// Time for the work itself, once it has begun.
     pub time_limit: Duration,
-    /// Time until the result is of no use any more, waiting included.
+    /// Time until the result is useless, waiting included.
     pub expires_in: Duration,
     /// Whether governance vouches for the job's program.
     pub pinned: bool,

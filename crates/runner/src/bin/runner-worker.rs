@@ -1,4 +1,4 @@
-//! A worker with executors as a process of its own, for tests that kill and stop it.
+//! A worker process with executors, for tests that kill and stop it.
 //!
 //! Its settings are one text in TOML, its only argument. It prints a line when it begins, and ends when its
 //! input does: nothing outlives the test that started it.

@@ -1,15 +1,14 @@
-//! What a runner can do, and why it refuses other jobs.
+//! Which jobs the settings allow.
 
 use super::settings::Settings;
-use super::unable::Unable;
+use super::unsupported::UnsupportedJob;
 use crate::executor::{Capabilities, resolvers_asked};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 
-/// What a runner can do: cheap to ask, before anything is taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     capabilities: Capabilities,
-    /// Whether a fleet does the work.
+    /// A fleet executes the jobs.
     fleet: bool,
 }
 
@@ -18,41 +17,42 @@ impl Abilities {
         Self { capabilities: settings.capabilities(), fleet: settings.fleet.is_some() }
     }
 
-    /// Whether a job can be done here, or why not. `pinned`: whether governance vouches for its
-    /// program, if the chain has been asked; until then, a program whose module is here may be.
-    pub fn check(&self, spec: &JobSpec, pinned: Option<bool>) -> Result<(), Unable> {
+    /// `pinned`: whether governance vouches for the job's program. While that is unknown, a program whose module is
+    /// installed may be pinned.
+    pub fn check(&self, spec: &JobSpec, pinned: Option<bool>) -> Result<(), UnsupportedJob> {
         let capabilities = &self.capabilities;
         match &spec.job_type {
-            JobType::Http { .. } if !capabilities.http => return Err(Unable::Http),
+            JobType::Http { .. } if !capabilities.http => return Err(UnsupportedJob::Http),
             JobType::Llm { model, .. } if !capabilities.models.contains(model) => {
-                return Err(Unable::Model(model.clone()));
+                return Err(UnsupportedJob::Model(model.clone()));
             }
             JobType::EthSend { chain_id, .. } if !capabilities.eth_chains.contains(chain_id) => {
-                return Err(Unable::EthChain(*chain_id));
+                return Err(UnsupportedJob::EthChain(*chain_id));
             }
             JobType::Custom { executor_hash, .. } => {
                 let vouched =
                     pinned.unwrap_or(true) && capabilities.modules.contains(executor_hash);
                 if !vouched && !capabilities.programs.contains(executor_hash) {
-                    return Err(Unable::Program(*executor_hash));
+                    return Err(UnsupportedJob::Program(*executor_hash));
                 }
             }
-            // Which tools a runner has the chain does not know: who names another one is told so in
-            // an answer.
-            JobType::Mcp { .. } if capabilities.servers.is_empty() => return Err(Unable::Tools),
+            // Tools are not part of the offer on chain. A job for an unknown tool gets an error as its result.
+            JobType::Mcp { .. } if capabilities.servers.is_empty() => {
+                return Err(UnsupportedJob::Tools);
+            }
             _ => {}
         }
         let (needed, here) = (resolvers_asked(spec), capabilities.resolvers.len());
         if needed > here {
-            return Err(Unable::Resolvers { needed, here });
+            return Err(UnsupportedJob::Resolvers { needed, here });
         }
         if spec.tee_required {
-            return Err(Unable::Tee);
+            return Err(UnsupportedJob::Tee);
         }
         Ok(())
     }
 
-    /// Whether there is work that no server of the operator is needed for.
+    /// Some work needs no server of the operator.
     pub(crate) fn alone(&self) -> bool {
         let Capabilities { http, resolvers, programs, modules, .. } = &self.capabilities;
         let any = *http || !resolvers.is_empty() || !programs.is_empty() || !modules.is_empty();
@@ -67,7 +67,7 @@ mod tests {
     use remuda_protocol::verifier::check::VerifierCheck;
 
     #[test]
-    fn only_what_is_configured_is_taken() {
+    fn only_configured_work_is_accepted() {
         let mut spec = http_spec("GET", "http://example.com/");
         assert_eq!(Abilities::of(&settings("[http]")).check(&spec, None), Ok(()));
         assert!(Abilities::of(&settings("[dns]")).check(&spec, None).is_err());
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_by_dns_need_resolvers() {
+    fn dns_checks_need_resolvers() {
         let mut spec = http_spec("GET", "http://example.com/");
         spec.verification.checks = vec![VerifierCheck::DnsTxtRecordMatch {
             fqdn: "example.com".to_owned(),
@@ -99,21 +99,24 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_hardware_is_not_taken() {
+    fn trusted_hardware_is_not_supported() {
         let able = Abilities::of(&settings("[http]"));
         let mut spec = http_spec("GET", "http://example.com/");
         spec.tee_required = true;
-        assert_eq!(able.check(&spec, None), Err(Unable::Tee));
+        assert_eq!(able.check(&spec, None), Err(UnsupportedJob::Tee));
     }
 
     #[test]
-    fn what_the_chain_cannot_know_is_taken_and_answered() {
+    fn unknown_tool_is_accepted_and_answered() {
         let server = "[mcp.servers.files]\ncommand = 'files'\ntools = ['read']";
         let able = Abilities::of(&settings(server));
         let mut spec = http_spec("GET", "http://example.com/");
         let (server, tool) = ("other".to_owned(), "write".to_owned());
         spec.job_type = JobType::Mcp { server, tool, arguments: "{}".to_owned() };
         assert_eq!(able.check(&spec, None), Ok(()));
-        assert_eq!(Abilities::of(&settings("[http]")).check(&spec, None), Err(Unable::Tools));
+        assert_eq!(
+            Abilities::of(&settings("[http]")).check(&spec, None),
+            Err(UnsupportedJob::Tools)
+        );
     }
 }

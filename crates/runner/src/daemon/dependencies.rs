@@ -1,11 +1,11 @@
-//! Servers, programs and workers that work depends on: whether they are available now.
+//! Servers, programs and workers that work depends on: whether each is available now.
 //!
-//! The offer on chain says what a runner can do at all. That a model's server is down is for now: sessions
-//! are told (`CapabilityDelta`, CIP-11 §6.5), jobs for it are refused, and the operator sees it. Where a
-//! fleet does the work, the same holds of workers that can.
+//! The offer on chain says what a runner can do in general. While the server of a model is down the runner
+//! tells its sessions (`CapabilityDelta`, CIP-11 §6.5), refuses jobs for the model, and shows the operator. The
+//! same holds for the workers of a fleet.
 
 use super::settings::Settings;
-use super::unable::Unable;
+use super::unsupported::UnsupportedJob;
 use crate::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
 use crate::executor::{Capabilities, resolvers_asked};
 use crate::fleet::FleetSettings;
@@ -17,11 +17,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-/// How often each is looked for.
 pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(5);
-/// How long one may take to answer.
-const PROBE: Duration = Duration::from_secs(3);
-/// Looks in vain after which one that was there counts as gone: a server that restarts is not.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Failed probes after which an available dependency counts as lost, so that a restart does not.
 const MISSES: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,16 +30,15 @@ enum Location {
     Workers(Capabilities),
 }
 
-/// Something that work depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dependency {
-    /// What it is called in a `CapabilityDelta`.
+    /// Its name in a `CapabilityDelta`.
     pub(crate) capability: String,
     what: String,
     location: Location,
 }
 
-/// What a job needs; some of it may be dependencies.
+/// The capabilities that a job needs.
 pub(crate) fn capabilities(spec: &JobSpec) -> [Option<String>; 2] {
     let work = match &spec.job_type {
         JobType::Llm { model, .. } => format!("model:{model}"),
@@ -53,7 +50,7 @@ pub(crate) fn capabilities(spec: &JobSpec) -> [Option<String>; 2] {
     [Some(work), (resolvers_asked(spec) > 0).then(|| "dns".to_owned())]
 }
 
-/// What a fleet's workers are said to have.
+/// What the settings expect of a fleet's workers.
 fn of_fleet(settings: &FleetSettings) -> Vec<Dependency> {
     let none = Capabilities::default;
     let all = settings.capabilities();
@@ -88,7 +85,7 @@ fn of_fleet(settings: &FleetSettings) -> Vec<Dependency> {
     for hash in all.programs {
         let what = format!("with the program {hash}");
         let programs = [hash].into();
-        // What checks names is part of every worker that has resolvers.
+        // The DNS verifier is part of every worker with resolvers.
         let resolvers = match hash == DNS_VERIFIER_EXECUTOR_HASH {
             true => all.resolvers.clone(),
             false => BTreeSet::new(),
@@ -104,13 +101,13 @@ fn of_fleet(settings: &FleetSettings) -> Vec<Dependency> {
 
 fn server(address: &str) -> Option<Location> {
     let url = Url::parse(address).ok()?;
-    // An address in brackets is one without them to a socket.
+    // Sockets take IPv6 addresses without brackets.
     let host = url.host_str()?.trim_start_matches('[').trim_end_matches(']').to_owned();
     Some(Location::Server(host, url.port_or_known_default()?))
 }
 
 impl Dependency {
-    /// All that the settings name.
+    /// All dependencies of the settings.
     pub(crate) fn all(settings: &Settings) -> Vec<Self> {
         if let Some(fleet) = &settings.fleet {
             return of_fleet(fleet);
@@ -142,7 +139,7 @@ impl Dependency {
         known.collect()
     }
 
-    /// The capabilities of a worker that has it, if it is a worker's.
+    /// The capabilities of a worker that provides it; none if no worker does.
     pub(crate) fn workers(&self) -> Option<&Capabilities> {
         match &self.location {
             Location::Workers(capabilities) => Some(capabilities),
@@ -150,11 +147,13 @@ impl Dependency {
         }
     }
 
-    /// Whether it is there, unless it is a worker's. That a server lets one in is all that can be known without work.
+    /// Whether it is available; always `true` for workers. For a server it has to accept a connection: more takes
+    /// a job.
     pub(crate) async fn probe(&self) -> bool {
         match &self.location {
             Location::Server(host, port) => {
-                let connected = timeout(PROBE, TcpStream::connect((host.as_str(), *port))).await;
+                let connected =
+                    timeout(PROBE_TIMEOUT, TcpStream::connect((host.as_str(), *port))).await;
                 matches!(connected, Ok(Ok(_)))
             }
             Location::Program(path) => tokio::fs::metadata(path).await.is_ok_and(|it| it.is_file()),
@@ -163,7 +162,6 @@ impl Dependency {
     }
 }
 
-/// What is known of one.
 #[derive(Clone, Debug)]
 struct Known {
     what: String,
@@ -172,7 +170,6 @@ struct Known {
     lost: bool,
 }
 
-/// All of them, as far as they were looked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dependencies {
     all: BTreeMap<String, Known>,
@@ -187,33 +184,31 @@ impl Dependencies {
         Self { all: all.iter().map(known).collect() }
     }
 
-    /// Somebody looked. Returns whether something is new.
-    pub(crate) fn learn(&mut self, capability: &str, there: bool) -> bool {
+    /// Records a probe. Returns whether the dependency was lost or came back.
+    pub(crate) fn update(&mut self, capability: &str, there: bool) -> bool {
         let Some(known) = self.all.get_mut(capability) else { return false };
         known.misses = if there { 0 } else { known.misses.saturating_add(1) };
-        // One that was never seen is not waited for.
+        // One that was never available is lost at once.
         let patience = if known.seen { MISSES } else { 1 };
         known.seen |= there;
         let lost = known.misses >= patience || (known.lost && !there);
         std::mem::replace(&mut known.lost, lost) != lost
     }
 
-    /// What cannot be done just now.
     pub(crate) fn lost(&self) -> Vec<String> {
         let lost = self.all.iter().filter(|(_, known)| known.lost);
         lost.map(|(capability, _)| capability.clone()).collect()
     }
 
-    /// Whether there are some, and none is there.
+    /// Whether there are dependencies, and all are lost.
     pub(crate) fn all_lost(&self) -> bool {
         !self.all.is_empty() && self.all.values().all(|known| known.lost)
     }
 
-    /// Whether a job's dependencies are there.
-    pub(crate) fn check(&self, spec: &JobSpec) -> Result<(), Unable> {
+    pub(crate) fn check(&self, spec: &JobSpec) -> Result<(), UnsupportedJob> {
         let needed = capabilities(spec).into_iter().flatten();
         match needed.filter_map(|name| self.all.get(&name)).find(|known| known.lost) {
-            Some(known) => Err(Unable::Down(known.what.clone())),
+            Some(known) => Err(UnsupportedJob::Unavailable(known.what.clone())),
             None => Ok(()),
         }
     }
@@ -224,8 +219,8 @@ impl Dependencies {
         (!lost.is_empty()).then(|| {
             let lost = lost.join(" and ");
             format!(
-                "no answer from {lost}: jobs for it are refused until it is back; start it, or \
-                     mend its address in runner.toml"
+                "no answer from {lost}: jobs that need it are refused; start it, or correct its address in \
+                 runner.toml"
             )
         })
     }
@@ -240,7 +235,7 @@ mod tests {
     const MODEL: &str = "[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9/v1'";
 
     #[test]
-    fn every_dependency_of_the_settings_is_looked_for() {
+    fn every_dependency_of_the_settings_is_probed() {
         let sections = format!(
             "{MODEL}\n[[eth.chains]]\nchain_id = 1\nrpc_url = 'https://rpc.example.com/key'\n\
              [mcp.servers.time]\ncommand = '/bin/time'\n[mcp.servers.far]\nurl = 'http://[::1]:3/mcp'"
@@ -262,21 +257,21 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_there_is_missed_twice_before_it_counts_as_gone() {
+    fn available_dependency_is_lost_after_two_misses() {
         let mut dependencies = Dependencies::new(&Dependency::all(&settings(MODEL)));
-        assert!(!dependencies.learn("model:tiny", true));
-        assert!(!dependencies.learn("model:tiny", false), "it may be starting again");
-        assert!(dependencies.learn("model:tiny", false));
+        assert!(!dependencies.update("model:tiny", true));
+        assert!(!dependencies.update("model:tiny", false), "it may be starting again");
+        assert!(dependencies.update("model:tiny", false));
         assert_eq!(dependencies.lost(), ["model:tiny"]);
-        assert!(!dependencies.learn("model:tiny", false), "that is no news");
-        assert!(dependencies.learn("model:tiny", true));
+        assert!(!dependencies.update("model:tiny", false), "that is no news");
+        assert!(dependencies.update("model:tiny", true));
         assert!(dependencies.lost().is_empty() && dependencies.problem().is_none());
     }
 
     #[test]
-    fn one_that_never_was_there_is_not_waited_for() {
+    fn never_seen_dependency_is_lost_after_one_miss() {
         let mut dependencies = Dependencies::new(&Dependency::all(&settings(MODEL)));
-        assert!(dependencies.learn("model:tiny", false));
+        assert!(dependencies.update("model:tiny", false));
         let mut spec = http_spec("GET", "http://example.com/");
         assert_eq!(dependencies.check(&spec), Ok(()));
         spec.job_type = JobType::Llm {
@@ -286,13 +281,13 @@ mod tests {
             seed: 0,
         };
         assert!(
-            matches!(dependencies.check(&spec), Err(Unable::Down(what)) if what.contains("tiny"))
+            matches!(dependencies.check(&spec), Err(UnsupportedJob::Unavailable(what)) if what.contains("tiny"))
         );
         assert!(dependencies.problem().unwrap().contains("tiny"));
     }
 
     #[tokio::test]
-    async fn a_server_is_there_if_it_lets_one_in() {
+    async fn server_is_available_if_it_accepts_connections() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let sections = format!("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:{port}'");
@@ -303,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fleet_is_said_to_have_is_looked_for_among_its_workers() {
+    fn dependencies_of_a_fleet_are_its_workers() {
         let fleet = "[fleet]\norchestrator = 'http://127.0.0.1:1'\nhttp = true\nmodels = ['tiny']\n\
                      resolvers = ['1.1.1.1', '9.9.9.9']";
         let all = Dependency::all(&settings(fleet));
@@ -316,10 +311,10 @@ mod tests {
         let found: Vec<bool> = all.iter().map(offers).collect();
         assert_eq!(found, [true, false, true, true]);
         let mut dependencies = Dependencies::new(&all);
-        assert!(dependencies.learn("http", false));
+        assert!(dependencies.update("http", false));
         let spec = http_spec("GET", "http://example.com/");
         assert!(
-            matches!(dependencies.check(&spec), Err(Unable::Down(what)) if what.contains("web"))
+            matches!(dependencies.check(&spec), Err(UnsupportedJob::Unavailable(what)) if what.contains("web"))
         );
     }
 }

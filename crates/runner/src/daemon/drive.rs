@@ -1,14 +1,15 @@
-//! Carries out what the desk says, and brings back what comes of it.
+//! Performs the actions of the core, and feeds it the resulting events.
 
 use super::dependencies::{Dependency, PROBE_EVERY};
-use super::desk::{Action, Desk, Earned, Note};
-use super::faults::{Doubt, JOURNAL, Trial};
+use super::faults::{Certainty, JOURNAL, PartTest};
 use super::handover::prepare;
 use super::links::{LinkNews, Links, News};
 use super::nodes::Nodes;
+use super::runner_core::{Action, Event, Payout, RunnerCore};
 use super::status::StatusView;
-use super::work::{Miss, Task, TaskRunner};
+use super::task::{Task, TaskError, TaskRunner};
 use crate::backend::Backend;
+use crate::backoff::Backoff;
 use crate::executor::Progress;
 use crate::journal::Journal;
 use futures::FutureExt as _;
@@ -29,68 +30,63 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tracing::warn;
 
-/// Questions that nodes are asked at a time.
+/// Concurrent questions to nodes.
 const QUESTIONS: usize = 16;
-/// Results that are handed over at a time, through nodes of others: slow ones must not hold up
-/// questions to the operator's own.
+/// Concurrent handovers. They go through other operators' nodes, so slow ones must not delay questions to
+/// the operator's own.
 const HANDOVERS: usize = 8;
-/// Least time between two reports of how far a job is.
-const PROGRESS: Duration = Duration::from_millis(500);
-/// Characters of a report's detail.
+/// Least time between two progress reports of a job.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 const PROGRESS_CHARS_MAX: usize = 100;
-/// How often the status is drawn up.
-const STATUS: Duration = Duration::from_millis(250);
-/// Longest pause between two tests of a failed part. Each pause is twice the one before, because some
-/// tests cost money at a provider.
-const TRIAL_MAX: Duration = Duration::from_secs(5 * 60);
+const STATUS_INTERVAL: Duration = Duration::from_millis(250);
+/// Between two tests of a faulty part. Some tests cost money at a provider.
+const TEST_PAUSE: Backoff = Backoff { first: PROBE_EVERY, max: Duration::from_secs(5 * 60) };
 
-/// Asks nodes, beside the desk.
 #[derive(Clone)]
 struct NodeQueries {
     me: Address,
     key: SecretKey,
     nodes: Nodes,
-    notes: mpsc::Sender<Note>,
+    events: mpsc::Sender<Event>,
     questions: Arc<Semaphore>,
     handovers: Arc<Semaphore>,
 }
 
 pub(crate) struct Driver {
-    desk: Desk,
+    core: RunnerCore,
     queries: NodeQueries,
     tasks: TaskRunner,
     connector: Connector,
     links: Option<Links>,
-    speak: BTreeMap<ValidatorKey, mpsc::Sender<Command>>,
-    workers: BTreeMap<JobId, AbortHandle>,
+    commands: BTreeMap<ValidatorKey, mpsc::Sender<Command>>,
+    running: BTreeMap<JobId, AbortHandle>,
     news_in: mpsc::Sender<News>,
     status: watch::Sender<StatusView>,
     started: Instant,
     prober: JoinHandle<()>,
-    /// Parts that are out of order.
-    broken: watch::Sender<Vec<String>>,
-    /// Nobody else uses the data directory as long as this is open.
+    /// Faulty parts, for the prober.
+    faulty: watch::Sender<Vec<String>>,
+    /// Locks the data directory while it is open.
     _lock: File,
 }
 
-/// What a driver is put together from.
 pub(crate) struct Parts {
-    pub(crate) desk: Desk,
+    pub(crate) core: RunnerCore,
     pub(crate) key: SecretKey,
     pub(crate) nodes: Nodes,
     pub(crate) tasks: TaskRunner,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) connector: Connector,
-    pub(crate) notes_in: mpsc::Sender<Note>,
+    pub(crate) events_in: mpsc::Sender<Event>,
     pub(crate) status: watch::Sender<StatusView>,
     pub(crate) lock: File,
 }
 
 impl Driver {
-    /// Until it is drained or told to stop.
+    /// Runs until the runner is drained or told to stop.
     pub(crate) async fn run(
         parts: Parts,
-        mut notes: mpsc::Receiver<Note>,
+        mut events: mpsc::Receiver<Event>,
         mut stop: watch::Receiver<bool>,
     ) {
         let (news_in, mut news) = mpsc::channel(1_024);
@@ -98,104 +94,104 @@ impl Driver {
             me: parts.key.address(),
             key: parts.key,
             nodes: parts.nodes,
-            notes: parts.notes_in,
+            events: parts.events_in,
             questions: Arc::new(Semaphore::new(QUESTIONS)),
             handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
-        let (broken, to_try) = watch::channel(Vec::new());
+        let (faulty, to_test) = watch::channel(Vec::new());
         let prober = Prober {
             backend: parts.tasks.backend.clone(),
             dependencies: parts.dependencies,
             journal: parts.tasks.journal.clone(),
-            to_try,
-            trials: BTreeMap::new(),
-            notes: queries.notes.clone(),
+            to_test,
+            tests: BTreeMap::new(),
+            events: queries.events.clone(),
         };
         let prober = tokio::spawn(prober.run());
         let mut driver = Self {
-            desk: parts.desk,
+            core: parts.core,
             queries,
             tasks: parts.tasks,
             connector: parts.connector,
             links: None,
-            speak: BTreeMap::new(),
-            workers: BTreeMap::new(),
+            commands: BTreeMap::new(),
+            running: BTreeMap::new(),
             news_in,
             status: parts.status,
             started: Instant::now(),
             prober,
-            broken,
+            faulty,
             _lock: parts.lock,
         };
-        let mut drawn_up = Instant::now();
-        while !driver.desk.drained() {
-            let tick = tokio::time::sleep(driver.desk.tick_every());
-            let note = tokio::select! {
+        let mut published = Instant::now();
+        while !driver.core.drained() {
+            let tick = tokio::time::sleep(driver.core.tick_every());
+            let event = tokio::select! {
                 biased;
                 _ = stop.changed() => break,
                 Some(news) = news.recv() => driver.news(news),
-                Some(note) = notes.recv() => note,
-                () = tick => Note::Tick,
+                Some(event) = events.recv() => event,
+                () = tick => Event::Tick,
             };
-            driver.handle(note);
-            // A tick may never come where notes never end.
-            driver.handle(Note::Tick);
+            driver.handle(event);
+            // A steady stream of events would starve the ticks.
+            driver.handle(Event::Tick);
             if let Some(links) = &driver.links {
-                links.height(driver.desk.height());
+                links.height(driver.core.height());
             }
-            if drawn_up.elapsed() >= STATUS {
-                drawn_up = Instant::now();
-                driver.status.send_replace(driver.desk.status());
+            if published.elapsed() >= STATUS_INTERVAL {
+                published = Instant::now();
+                driver.status.send_replace(driver.core.status());
             }
         }
         driver.leave().await;
     }
 
-    fn handle(&mut self, note: Note) {
+    fn handle(&mut self, event: Event) {
         let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        for action in self.desk.handle(note, now_ms) {
+        for action in self.core.handle(event, now_ms) {
             self.perform(action);
         }
     }
 
     async fn leave(mut self) {
         self.prober.abort();
-        for worker in self.workers.values() {
+        for worker in self.running.values() {
             worker.abort();
         }
         self.tasks.backend.shut_down().await;
-        self.status.send_replace(self.desk.status());
-        for speak in self.speak.values() {
-            let _ = speak.try_send(Command::Close);
+        self.status.send_replace(self.core.status());
+        for commands in self.commands.values() {
+            let _ = commands.try_send(Command::Close);
         }
-        self.speak.clear();
+        self.commands.clear();
         match self.links.take() {
             Some(links) => links.stop().await,
             None => self.connector.stop().await,
         }
     }
 
-    fn news(&mut self, (validator, news): News) -> Note {
+    fn news(&mut self, (validator, news): News) -> Event {
         match news {
-            LinkNews::Up(speak) => {
-                self.speak.insert(validator, speak);
-                Note::Up(validator)
+            LinkNews::Opened(commands) => {
+                self.commands.insert(validator, commands);
+                Event::SessionOpened(validator)
             }
-            LinkNews::Heard(event, rtt) => Note::Heard(validator, event, rtt),
-            LinkNews::Down(why) => {
-                self.speak.remove(&validator);
-                Note::Down(validator, why)
+            LinkNews::Event(event, rtt) => Event::SessionEvent(validator, event, rtt),
+            LinkNews::Closed(why) => {
+                self.commands.remove(&validator);
+                Event::SessionClosed(validator, why)
             }
         }
     }
 
-    fn say(&self, validator: ValidatorKey, command: Command) {
-        let Some(speak) = self.speak.get(&validator) else { return };
-        if let Err(mpsc::error::TrySendError::Full(command)) = speak.try_send(command) {
-            // It takes its time; an answer is better late than never.
-            let speak = speak.clone();
+    fn command(&self, validator: ValidatorKey, command: Command) {
+        let Some(commands) = self.commands.get(&validator) else { return };
+        if let Err(mpsc::error::TrySendError::Full(command)) = commands.try_send(command) {
+            // The queue is full: wait for it beside the loop.
+            let commands = commands.clone();
             tokio::spawn(async move {
-                let _ = tokio::time::timeout(Duration::from_secs(5), speak.send(command)).await;
+                let _ = tokio::time::timeout(Duration::from_secs(5), commands.send(command)).await;
             });
         }
     }
@@ -203,48 +199,48 @@ impl Driver {
     fn perform(&mut self, action: Action) {
         match action {
             Action::Ack(validator, job, status, reason) => {
-                self.say(validator, Command::Ack(job, status, reason));
+                self.command(validator, Command::Ack(job, status, reason));
             }
             Action::Progress(validator, job, percent, detail) => {
                 let detail = Some(detail).filter(|detail| !detail.is_empty());
-                self.say(validator, Command::Progress(job, percent, detail));
+                self.command(validator, Command::Progress(job, percent, detail));
             }
-            Action::Finish(validator, job) => self.say(validator, Command::Finish(job)),
-            Action::Carry(validator, job, bytes) => {
-                self.say(validator, Command::Result(job, bytes));
+            Action::FinishStream(validator, job) => self.command(validator, Command::Finish(job)),
+            Action::ForwardTx(validator, job, bytes) => {
+                self.command(validator, Command::Result(job, bytes));
             }
             Action::Load(validators, signal) => {
                 for validator in validators {
-                    self.say(validator, Command::Load(signal.clone()));
+                    self.command(validator, Command::Load(signal.clone()));
                 }
             }
             Action::Capability(validators, added, removed) => {
                 for validator in validators {
                     let command = Command::Capability(added.clone(), removed.clone());
-                    self.say(validator, command);
+                    self.command(validator, command);
                 }
             }
-            Action::Links(chain_id, targets) => {
+            Action::SetLinks(chain_id, targets) => {
                 let links = self.links.get_or_insert_with(|| {
                     let (connector, key) = (self.connector.clone(), self.queries.key.clone());
                     Links::new(connector, key, chain_id, self.news_in.clone())
                 });
-                links.height(self.desk.height());
-                for gone in links.keep(targets) {
-                    self.speak.remove(&gone);
+                links.height(self.core.height());
+                for gone in links.set_targets(targets) {
+                    self.commands.remove(&gone);
                 }
             }
-            Action::TurnNodes => self.queries.nodes.turn(),
-            Action::Try(parts) => _ = self.broken.send_replace(parts),
-            Action::Work(task) => self.work(*task),
+            Action::RotateNodes => self.queries.nodes.turn(),
+            Action::TestParts(parts) => _ = self.faulty.send_replace(parts),
+            Action::StartWork(task) => self.work(*task),
             Action::StopWork(job) => {
-                self.workers.remove(&job).inspect(AbortHandle::abort);
+                self.running.remove(&job).inspect(AbortHandle::abort);
             }
-            Action::Forget(job, attempt) => {
+            Action::RemoveFromJournal(job, attempt) => {
                 let journal = self.tasks.journal.clone();
                 tokio::task::spawn_blocking(move || {
                     if let Err(error) = journal.remove(job, attempt) {
-                        warn!(%error, "a finished job stays in the journal");
+                        warn!(%job, %error, "cannot remove a finished job from the journal");
                     }
                 });
             }
@@ -256,58 +252,60 @@ impl Driver {
     }
 
     fn work(&mut self, task: Task) {
-        self.workers.retain(|_, worker| !worker.is_finished());
-        let (tasks, notes) = (self.tasks.clone(), self.queries.notes.clone());
+        self.running.retain(|_, worker| !worker.is_finished());
+        let (tasks, events) = (self.tasks.clone(), self.queries.events.clone());
         let (job, attempt) = (task.job.job_id, task.attempt);
         let worker = tokio::spawn(async move {
             let (progress, reported) = watch::channel(Reported::default());
             let progress = LatestProgress(progress);
-            // A slot must not be lost to a bug.
+            // A panic must not lose the slot.
             let run = AssertUnwindSafe(tasks.run(&task, &progress)).catch_unwind();
             let result = tokio::select! {
                 result = run => result,
-                never = tell_progress(job, attempt, reported, &notes) => match never {},
+                never = push_progress(job, attempt, reported, &events) => match never {},
             };
-            let panicked =
-                || Miss { why: "the work panicked".to_owned(), fault: Some(Doubt::Some) };
+            let panicked = || TaskError {
+                why: "the work panicked".to_owned(),
+                fault: Some(Certainty::Suspected),
+            };
             let result = result.unwrap_or_else(|_| Err(panicked()));
-            let _ = notes.send(Note::Worked(job, attempt, result)).await;
+            let _ = events.send(Event::WorkDone(job, attempt, result)).await;
         });
-        self.workers.insert(job, worker.abort_handle());
+        self.running.insert(job, worker.abort_handle());
     }
 }
 
-/// Looks for what work depends on, again and again, and tries what is out of order.
+/// Probes the dependencies and the journal at intervals, and tests faulty parts.
 struct Prober {
     backend: Arc<dyn Backend>,
     dependencies: Vec<Dependency>,
     journal: Journal,
-    to_try: watch::Receiver<Vec<String>>,
-    /// When each is tried next, and how long to wait after that.
-    trials: BTreeMap<String, (Instant, Duration)>,
-    notes: mpsc::Sender<Note>,
+    to_test: watch::Receiver<Vec<String>>,
+    /// When each part is tested next, and how many tests have failed.
+    tests: BTreeMap<String, (Instant, u32)>,
+    events: mpsc::Sender<Event>,
 }
 
 impl Prober {
     async fn run(mut self) {
-        while self.look().await.is_ok() {
+        while self.probe().await.is_ok() {
             tokio::select! {
                 () = tokio::time::sleep(PROBE_EVERY) => {}
-                // At once, what has just failed.
-                Ok(()) = self.to_try.changed() => {}
+                // A new fault is tested at once.
+                Ok(()) = self.to_test.changed() => {}
             }
         }
     }
 
-    async fn look(&mut self) -> Result<(), mpsc::error::SendError<Note>> {
+    async fn probe(&mut self) -> Result<(), mpsc::error::SendError<Event>> {
         let journal = self.journal.clone();
         let written = tokio::task::spawn_blocking(move || journal.probe()).await;
         if let Ok(written) = written {
-            let written = written.map_err(|why| format!("the journal cannot be written: {why}"));
-            self.notes.send(Note::Journal(written)).await?;
+            let written = written.map_err(|why| format!("journal not writable: {why}"));
+            self.events.send(Event::JournalProbed(written)).await?;
         }
-        self.try_broken().await?;
-        // What the workers of a fleet have, the backend knows.
+        self.test_faulty().await?;
+        // The backend knows what the workers of a fleet provide.
         let workers = self.dependencies.iter().filter_map(Dependency::workers);
         let workers: Vec<_> = workers.cloned().collect();
         let mut available = self.backend.available(&workers).await.into_iter();
@@ -319,36 +317,37 @@ impl Prober {
         if found.is_empty() {
             return Ok(());
         }
-        self.notes.send(Note::Probed(found)).await
+        self.events.send(Event::DependenciesProbed(found)).await
     }
 
-    async fn try_broken(&mut self) -> Result<(), mpsc::error::SendError<Note>> {
-        let broken = self.to_try.borrow_and_update().clone();
-        self.trials.retain(|part, _| broken.contains(part));
-        for part in broken.into_iter().filter(|part| part != JOURNAL) {
+    async fn test_faulty(&mut self) -> Result<(), mpsc::error::SendError<Event>> {
+        let faulty = self.to_test.borrow_and_update().clone();
+        self.tests.retain(|part, _| faulty.contains(part));
+        for part in faulty.into_iter().filter(|part| part != JOURNAL) {
             let now = Instant::now();
-            let (next, pause) = self.trials.get(&part).copied().unwrap_or((now, PROBE_EVERY));
+            let (next, failures) = self.tests.get(&part).copied().unwrap_or((now, 0));
             if now < next {
                 continue;
             }
-            let trial = match self.backend.probe(&part).await {
-                None => Trial::Untold,
-                Some(Ok(())) => Trial::Works,
-                Some(Err(why)) => Trial::Fails(why),
+            let test = match self.backend.probe(&part).await {
+                None => PartTest::NotTestable,
+                Some(Ok(())) => PartTest::Passed,
+                Some(Err(why)) => PartTest::Failed(why),
             };
-            // What cannot be tried costs nothing to look at.
-            let longer = if trial == Trial::Untold { pause } else { pause.saturating_mul(2) };
-            self.trials.insert(part.clone(), (now + pause, longer.min(TRIAL_MAX)));
-            self.notes.send(Note::Tried(part, trial)).await?;
+            // Asking for an untestable part costs nothing.
+            let failed = u32::from(test != PartTest::NotTestable);
+            let next = (now + TEST_PAUSE.pause(failures), failures + failed);
+            self.tests.insert(part.clone(), next);
+            self.events.send(Event::PartTested(part, test)).await?;
         }
         Ok(())
     }
 }
 
-/// The newest progress of a job: percent and detail.
+/// Percent and detail.
 type Reported = (u8, String);
 
-/// Keeps the newest progress for [`tell_progress`].
+/// Keeps the newest report for [`push_progress`].
 struct LatestProgress(watch::Sender<Reported>);
 
 impl Progress for LatestProgress {
@@ -357,74 +356,75 @@ impl Progress for LatestProgress {
     }
 }
 
-/// Notes the newest progress of a job, now and then, until this is dropped.
-async fn tell_progress(
+/// Pushes the newest report of a job to the core at limited frequency, until it is dropped.
+async fn push_progress(
     job: JobId,
     attempt: u32,
     mut reported: watch::Receiver<Reported>,
-    notes: &mpsc::Sender<Note>,
+    events: &mpsc::Sender<Event>,
 ) -> Infallible {
     while reported.changed().await.is_ok() {
         let (percent, detail) = reported.borrow_and_update().clone();
-        // Nobody has to hear this.
-        let _ = notes.try_send(Note::Progress(job, attempt, percent, detail));
-        tokio::time::sleep(PROGRESS).await;
+        // Dropped if the queue is full: a newer report follows.
+        let _ = events.try_send(Event::Progress(job, attempt, percent, detail));
+        tokio::time::sleep(PROGRESS_INTERVAL).await;
     }
     std::future::pending().await
 }
 
 impl NodeQueries {
-    /// What a question waits for.
-    fn turns(&self, question: &Action) -> &Semaphore {
+    fn limit(&self, question: &Action) -> &Semaphore {
         match question {
             Action::HandOver { .. } => &self.handovers,
             _ => &self.questions,
         }
     }
 
-    /// Asks nodes, and notes what they say.
+    /// Asks nodes, and feeds the core the answer.
     async fn ask(self, question: Action) {
-        let Ok(_turn) = self.turns(&question).acquire().await else { return };
-        let note = match question {
-            Action::Pulse => {
-                Some(Note::Pulse(self.nodes.pulse(self.me).await.map_err(|e| e.to_string())))
+        let Ok(_turn) = self.limit(&question).acquire().await else { return };
+        let event = match question {
+            Action::GetChainStatus => {
+                Some(Event::ChainStatus(self.nodes.pulse(self.me).await.map_err(|e| e.to_string())))
             }
-            Action::Validators => {
+            Action::GetValidators => {
                 let answer = self.nodes.validators(self.me).await;
-                Some(Note::Validators(answer.map_err(|error| error.to_string())))
+                Some(Event::Validators(answer.map_err(|error| error.to_string())))
             }
-            Action::Standing => match self.nodes.runner(self.me).await {
-                Ok(view) => Some(Note::Standing(Some(Box::new(view)))),
-                Err(error) if error.is_not_found() => Some(Note::Standing(None)),
+            Action::GetRegistration => match self.nodes.runner(self.me).await {
+                Ok(view) => Some(Event::Registration(Some(Box::new(view)))),
+                Err(error) if error.is_not_found() => Some(Event::Registration(None)),
                 Err(_) => None,
             },
-            Action::Pinned(programs) => self.nodes.pinned(&programs).await.ok().map(Note::Pinned),
-            Action::Poll => self.nodes.poll(self.me).await.ok().map(Note::Polled),
-            Action::Read { job, with_spec, avoid, turn } => {
-                let reading = self.nodes.reading(job, with_spec, avoid.as_deref(), turn).await;
-                Some(Note::Read(job, reading.ok().map(Box::new)))
+            Action::GetPinnedPrograms(programs) => {
+                self.nodes.pinned(&programs).await.ok().map(Event::PinnedPrograms)
             }
-            Action::Submit(signed, node) => match self.nodes.submit(&signed, node).await {
+            Action::GetAssignedJobs => self.nodes.poll(self.me).await.ok().map(Event::AssignedJobs),
+            Action::GetJob { job, with_spec, avoid, turn } => {
+                let reading = self.nodes.reading(job, with_spec, avoid.as_deref(), turn).await;
+                Some(Event::Job(job, reading.ok().map(Box::new)))
+            }
+            Action::SubmitTx(signed, node) => match self.nodes.submit(&signed, node).await {
                 Err(error) => error
                     .refusal()
-                    .map(|code| Note::Refused(signed.hash, code.to_owned(), error.to_string())),
+                    .map(|code| Event::TxRefused(signed.hash, code.to_owned(), error.to_string())),
                 Ok(()) => None,
             },
-            Action::LookUp(purpose, hash) => {
-                self.nodes.look_up(hash).await.ok().map(|status| Note::LookedUp(purpose, status))
+            Action::GetTxStatus(purpose, hash) => {
+                self.nodes.look_up(hash).await.ok().map(|status| Event::TxStatus(purpose, status))
             }
             Action::HandOver { chain_id, job, aggregator, reveal, turn } => {
                 let result = self.hand_over(chain_id, job, aggregator, &reveal, turn).await;
-                Some(Note::HandedOver(job, result))
+                Some(Event::HandedOver(job, result))
             }
-            Action::Earned(job, attempt) => {
+            Action::GetPayout(job, attempt) => {
                 let history = self.nodes.history(job).await.ok();
-                history.map(|history| Note::Earned(job, attempt, earned(&history, self.me)))
+                history.map(|history| Event::Payout(job, attempt, payout(&history, self.me)))
             }
             _ => None,
         };
-        if let Some(note) = note {
-            let _ = self.notes.send(note).await;
+        if let Some(event) = event {
+            let _ = self.events.send(event).await;
         }
     }
 
@@ -438,7 +438,7 @@ impl NodeQueries {
         turn: usize,
     ) -> Result<(), String> {
         let view = self.nodes.runner(aggregator).await.map_err(|error| error.to_string())?;
-        let bytes = view.public_key.0.try_into().map_err(|_| "its key is none".to_owned())?;
+        let bytes = view.public_key.0.try_into().map_err(|_| "malformed public key".to_owned())?;
         let key = PublicKey { bytes };
         let random = rand::random();
         let post = prepare(chain_id, job, &self.key, reveal, aggregator, key, &random)
@@ -448,7 +448,7 @@ impl NodeQueries {
         let mut last = "no validator of the aggregator is known".to_owned();
         let mut apis: Vec<String> =
             validators.into_iter().filter_map(|validator| validator.api).collect();
-        // One that swallows everything is not the first every time.
+        // Rotate, because a validator may drop what it accepts.
         let first = turn % apis.len().max(1);
         apis.rotate_left(first);
         for api in apis {
@@ -474,19 +474,18 @@ impl NodeQueries {
     }
 }
 
-/// What a job paid a runner, and what went wrong with it.
-fn earned(history: &JobHistory, me: Address) -> Earned {
-    let Earned { mut amount, mut why, mut outvoted } = Earned::default();
+fn payout(history: &JobHistory, me: Address) -> Payout {
+    let Payout { mut amount, mut why, mut outvoted } = Payout::default();
     for entry in &history.entries {
         match &entry.event {
             EventBody::Paid { runner, amount: paid, .. } if runner.0 == me => amount += paid.0,
             EventBody::ResultRejected { runner, .. } if runner.0 == me => {
                 outvoted = true;
-                why = Some("scored 0: the others' result won, and this one differed".to_owned());
+                why = Some("scored 0: another result won the vote".to_owned());
             }
             EventBody::RunnerTimedOut { runner, excused, .. } if runner.0 == me => {
-                let blame = if *excused { "excused" } else { "and is scored for it" };
-                why = Some(format!("it did not deliver in time, {blame}"));
+                let blame = if *excused { "excused" } else { "scored" };
+                why = Some(format!("missed the deadline, {blame}"));
             }
             EventBody::NonRevealSlash { runner, amount, .. }
             | EventBody::InvalidRevealSlash { runner, amount, .. }
@@ -497,7 +496,7 @@ fn earned(history: &JobHistory, me: Address) -> Earned {
             _ => {}
         }
     }
-    Earned { amount, why, outvoted }
+    Payout { amount, why, outvoted }
 }
 
 #[cfg(test)]
@@ -509,20 +508,20 @@ mod tests {
     use remuda_protocol::verifier::excuse::Delivery;
 
     #[tokio::test]
-    async fn slow_handovers_do_not_hold_up_rounds() {
+    async fn slow_handovers_do_not_delay_rounds() {
         let key = SecretKey::from_label("runner");
         let genesis = Genesis::open(std::path::Path::new("/nowhere")).unwrap();
-        let (notes, mut noted) = mpsc::channel(4);
+        let (events, mut answers) = mpsc::channel(4);
         let queries = NodeQueries {
             me: key.address(),
             key: key.clone(),
-            // Nobody is there, which is an answer, too.
+            // A refused connection is an answer, too.
             nodes: Nodes::new(&["http://127.0.0.1:9".to_owned()], genesis).unwrap(),
-            notes,
+            events,
             questions: Arc::new(Semaphore::new(QUESTIONS)),
             handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
-        // All that may be handed over at a time is stuck somewhere.
+        // All handovers are stuck.
         let _stuck = queries.handovers.acquire_many(HANDOVERS as u32).await.unwrap();
         let result = Delivery::from(Vec::new());
         let result_sig = Signature { bytes: [0; 65] };
@@ -538,22 +537,23 @@ mod tests {
             tokio::spawn(queries.clone().ask(question));
         }
         tokio::task::yield_now().await;
-        tokio::spawn(queries.clone().ask(Action::Pulse));
-        let note = tokio::time::timeout(Duration::from_secs(20), noted.recv()).await.unwrap();
-        assert!(matches!(note, Some(Note::Pulse(Err(_)))), "{note:?}");
+        tokio::spawn(queries.clone().ask(Action::GetChainStatus));
+        let event = tokio::time::timeout(Duration::from_secs(20), answers.recv()).await.unwrap();
+        assert!(matches!(event, Some(Event::ChainStatus(Err(_)))), "{event:?}");
     }
 
     #[tokio::test]
-    async fn newest_progress_is_told() {
-        let (notes, mut noted) = mpsc::channel(8);
+    async fn newest_progress_is_pushed() {
+        let (events, mut answers) = mpsc::channel(8);
         let (progress, reported) = watch::channel(Reported::default());
         let telling = tokio::spawn(async move {
-            tell_progress(B256::ZERO, 0, reported, &notes).await;
+            push_progress(B256::ZERO, 0, reported, &events).await;
         });
         let progress = LatestProgress(progress);
         let mut told = async |percent| {
-            let note = tokio::time::timeout(Duration::from_secs(20), noted.recv()).await.unwrap();
-            assert!(matches!(note, Some(Note::Progress(.., p, _)) if p == percent), "{note:?}");
+            let event =
+                tokio::time::timeout(Duration::from_secs(20), answers.recv()).await.unwrap();
+            assert!(matches!(event, Some(Event::Progress(.., p, _)) if p == percent), "{event:?}");
         };
         progress.report(10, "");
         told(10).await;

@@ -1,57 +1,55 @@
-//! Faults of the runner's own: a circuit breaker for each part that its work depends on.
+//! A circuit breaker for each part of the runner that work depends on.
 //!
 //! A full disk or a revoked provider key makes every job fail. A runner that carries on is drawn again,
-//! misses again, and is jailed after three misses. So a fault *opens* its part, as a circuit: jobs that
-//! need the part are refused, the runner pauses on chain, and its operator sees why. The part is then
-//! tested without a job, and the fault ends when a test succeeds. Parts that cannot be tested without a
-//! job are trusted again after a pause that doubles with every fault in a row.
+//! misses again, and is jailed after three misses. So a fault opens the circuit of its part: the runner refuses
+//! jobs that need the part and pauses on chain, and its operator sees why. The part is then tested without a
+//! job, and a passed test closes the circuit. A part that cannot be tested is trusted again after a pause that
+//! doubles with every fault in a row.
 //!
-//! One failure opens a part if it leaves no doubt. Otherwise two jobs in a row must fail, so that a server
+//! A certain failure opens the circuit at once. Otherwise two jobs in a row must fail, so that a server
 //! restart, a lost worker or a job that crashes its executor costs one job only.
 
+use crate::backoff::Backoff;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The part that every job needs.
 pub(crate) const JOURNAL: &str = "journal";
-/// Jobs in a row whose failure opens a part, where one may be chance.
+/// Suspected failures in a row that open a circuit.
 const STRIKES: u32 = 2;
-/// For how long a part that cannot be tried stays open at first, and at most.
-const PAUSE_MIN: Duration = Duration::from_secs(5 * 60);
-const PAUSE_MAX: Duration = Duration::from_secs(60 * 60);
+/// How long a part that cannot be tested stays open.
+const PAUSE: Backoff =
+    Backoff { first: Duration::from_secs(5 * 60), max: Duration::from_secs(60 * 60) };
 
-/// How a failure is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
-    /// The part itself says that it is out of order.
-    None,
-    /// The next job may succeed.
-    Some,
+pub(crate) enum Certainty {
+    /// The part itself reports the fault.
+    Certain,
+    /// The failure may be chance.
+    Suspected,
 }
 
-/// What came of trying a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trial {
-    Works,
-    /// It does not, and why.
-    Fails(String),
-    /// That cannot be told without a job.
-    Untold,
+pub(crate) enum PartTest {
+    Passed,
+    Failed(String),
+    /// Only a job can tell.
+    NotTestable,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Part {
     /// Jobs that failed since the last success.
     strikes: u32,
-    /// Times that it was opened since the last success.
+    /// Openings since the last success.
     openings: u32,
-    open: Option<Open>,
+    open: Option<OpenJob>,
 }
 
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenJob {
     why: String,
-    /// When it is trusted again, if nobody can try it.
+    /// When a part that cannot be tested is trusted again.
     until_ms: u64,
 }
 
@@ -59,48 +57,53 @@ struct Open {
 pub(crate) struct Faults(BTreeMap<String, Part>);
 
 impl Faults {
-    /// Records that a part failed at a job, and returns whether that opened it. Unless the failure leaves no doubt,
-    /// call it once per job.
-    pub(crate) fn strike(&mut self, name: &str, why: &str, doubt: Doubt, now_ms: u64) -> bool {
+    /// Records a failure. Returns whether it opened the part. Call it once per job for suspected faults.
+    pub(crate) fn strike(
+        &mut self,
+        name: &str,
+        why: &str,
+        certainty: Certainty,
+        now_ms: u64,
+    ) -> bool {
         let part = self.0.entry(name.to_owned()).or_default();
         part.strikes = part.strikes.saturating_add(1);
         if let Some(open) = &mut part.open {
             why.clone_into(&mut open.why);
             return false;
         }
-        if doubt == Doubt::Some && part.strikes < STRIKES {
+        if certainty == Certainty::Suspected && part.strikes < STRIKES {
             return false;
         }
-        let pause = PAUSE_MIN.saturating_mul(1 << part.openings.min(8)).min(PAUSE_MAX);
-        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        let pause_ms = u64::try_from(PAUSE.pause(part.openings).as_millis()).unwrap_or(u64::MAX);
         part.openings = part.openings.saturating_add(1);
-        part.open = Some(Open { why: why.to_owned(), until_ms: now_ms.saturating_add(pause_ms) });
+        part.open =
+            Some(OpenJob { why: why.to_owned(), until_ms: now_ms.saturating_add(pause_ms) });
         true
     }
 
-    /// A part did a job: what was before does not count any more. Whether that closed it.
+    /// A part did a job. Returns whether that closed it.
     pub(crate) fn works(&mut self, name: &str) -> bool {
         self.0.remove(name).is_some_and(|part| part.open.is_some())
     }
 
-    /// A part that is open was tried. Whether that closed it.
-    pub(crate) fn tried(&mut self, name: &str, trial: Trial, now_ms: u64) -> bool {
+    /// Records a test of an open part. Returns whether that closed it.
+    pub(crate) fn tested(&mut self, name: &str, test: PartTest, now_ms: u64) -> bool {
         let Some(part) = self.0.get_mut(name) else { return false };
         let Some(open) = &mut part.open else { return false };
-        match trial {
-            Trial::Works => return self.works(name),
-            Trial::Fails(why) => open.why = why,
-            Trial::Untold if now_ms >= open.until_ms => {
-                // The next failure opens it again, for longer.
+        match test {
+            PartTest::Passed => return self.works(name),
+            PartTest::Failed(why) => open.why = why,
+            PartTest::NotTestable if now_ms >= open.until_ms => {
+                // One more failure opens it again, for longer.
                 (part.open, part.strikes) = (None, STRIKES - 1);
                 return true;
             }
-            Trial::Untold => {}
+            PartTest::NotTestable => {}
         }
         false
     }
 
-    /// Why a job that needs these cannot be done now.
+    /// Why a job that needs these parts cannot be executed.
     pub(crate) fn of<'a>(&self, mut needed: impl Iterator<Item = &'a str>) -> Option<&str> {
         let open = |name: &str| Some(self.0.get(name)?.open.as_ref()?.why.as_str());
         open(JOURNAL).or_else(|| needed.find_map(open))
@@ -120,8 +123,8 @@ impl Faults {
         let all: Vec<String> = open.map(|(name, open)| format!("{name}: {}", open.why)).collect();
         (!all.is_empty()).then(|| {
             format!(
-                "not working: {}. Jobs that need it are refused, and the runner pauses on chain, until a \
-                 test succeeds",
+                "not working: {}. The runner refuses jobs that need it and pauses on chain until a test \
+                 succeeds",
                 all.join("; ")
             )
         })
@@ -139,47 +142,47 @@ mod tests {
     }
 
     #[test]
-    fn a_certain_fault_opens_at_once_and_a_doubtful_one_at_the_second_in_a_row() {
+    fn certain_fault_opens_at_once_and_a_suspected_one_at_the_second() {
         let mut faults = Faults::default();
-        assert!(faults.strike(MODEL, "status 401", Doubt::None, 0) && is_open(&faults));
-        assert!(!faults.strike(MODEL, "status 403", Doubt::None, 0), "it is open already");
+        assert!(faults.strike(MODEL, "status 401", Certainty::Certain, 0) && is_open(&faults));
+        assert!(!faults.strike(MODEL, "status 403", Certainty::Certain, 0), "it is open already");
         assert_eq!(faults.of([MODEL].into_iter()), Some("status 403"));
         assert_eq!(faults.of(["http"].into_iter()), None, "others are not concerned");
 
         let mut faults = Faults::default();
-        assert!(!faults.strike(MODEL, "lost", Doubt::Some, 0));
+        assert!(!faults.strike(MODEL, "lost", Certainty::Suspected, 0));
         faults.works(MODEL);
-        assert!(!faults.strike(MODEL, "lost", Doubt::Some, 0), "not in a row");
-        assert!(faults.strike(MODEL, "lost", Doubt::Some, 0) && is_open(&faults));
+        assert!(!faults.strike(MODEL, "lost", Certainty::Suspected, 0), "not in a row");
+        assert!(faults.strike(MODEL, "lost", Certainty::Suspected, 0) && is_open(&faults));
     }
 
     #[test]
-    fn a_trial_that_succeeds_closes_a_part_and_one_that_fails_does_not() {
+    fn only_a_passed_test_closes_a_part() {
         let mut faults = Faults::default();
-        faults.strike(MODEL, "status 401", Doubt::None, 0);
-        assert!(!faults.tried(MODEL, Trial::Fails("status 402".to_owned()), 1_000));
+        faults.strike(MODEL, "status 401", Certainty::Certain, 0);
+        assert!(!faults.tested(MODEL, PartTest::Failed("status 402".to_owned()), 1_000));
         assert!(faults.problem().unwrap().contains("status 402"));
-        assert!(faults.tried(MODEL, Trial::Works, 2_000) && !faults.any());
+        assert!(faults.tested(MODEL, PartTest::Passed, 2_000) && !faults.any());
         assert_eq!(faults.problem(), None);
     }
 
     #[test]
-    fn what_cannot_be_tried_is_trusted_after_pauses_that_double() {
+    fn untestable_part_is_trusted_after_pauses_that_double() {
         let mut faults = Faults::default();
         let (mut now, first) = (0, 300_000);
         for pause in [first, 2 * first, 4 * first, 8 * first, 12 * first, 12 * first] {
-            let doubt = if now == 0 { Doubt::None } else { Doubt::Some };
-            assert!(faults.strike(MODEL, "panicked", doubt, now), "once is enough by now");
-            assert!(!faults.tried(MODEL, Trial::Untold, now + pause - 1));
+            let certainty = if now == 0 { Certainty::Certain } else { Certainty::Suspected };
+            assert!(faults.strike(MODEL, "panicked", certainty, now), "once is enough by now");
+            assert!(!faults.tested(MODEL, PartTest::NotTestable, now + pause - 1));
             now += pause;
-            assert!(faults.tried(MODEL, Trial::Untold, now) && !faults.any());
+            assert!(faults.tested(MODEL, PartTest::NotTestable, now) && !faults.any());
         }
     }
 
     #[test]
     fn every_job_needs_the_journal() {
         let mut faults = Faults::default();
-        faults.strike(JOURNAL, "no space left", Doubt::None, 0);
+        faults.strike(JOURNAL, "no space left", Certainty::Certain, 0);
         assert_eq!(faults.of(std::iter::empty()), Some("no space left"));
         assert_eq!(faults.open(), [JOURNAL]);
     }

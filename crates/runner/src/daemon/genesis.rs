@@ -14,11 +14,10 @@ use thiserror::Error;
 /// The file in the data directory.
 const FILE: &str = "genesis";
 
-/// Why it is not known which chain this is.
 #[derive(Debug, Error)]
 pub enum GenesisError {
     /// The file cannot be read or written.
-    #[error("{}: {error}; the runner must be able to keep its chain's name there", path.display())]
+    #[error("cannot access {}: {error}; the runner stores the genesis hash of its chain there", path.display())]
     Io { path: PathBuf, error: io::Error },
     /// It is not a hash.
     #[error(
@@ -66,7 +65,7 @@ impl Genesis {
         Ok(Self { path, known: Arc::new(Mutex::new(known)) })
     }
 
-    /// Whether a node is of this chain. The first one that answers says which that is.
+    /// Checks the chain of a node. The first node that answers decides it.
     pub(crate) fn check(&self, node: &str, theirs: B256) -> Result<(), GenesisError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match *known {

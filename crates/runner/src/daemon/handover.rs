@@ -1,4 +1,4 @@
-//! Results on their way to an aggregator, and what an aggregator believes.
+//! Seals results for an aggregator, and checks those that an aggregator receives.
 
 use super::seal::{Envelope, OVERHEAD, open, seal};
 use remuda_client::types::{HandoverPost, HexAddress, HexBytes};
@@ -23,7 +23,7 @@ pub fn prepare(
     aggregator_key: PublicKey,
     random: &[u8; 32],
 ) -> Option<HandoverPost> {
-    // A node could name a key of its own here, and read everything before it is open.
+    // Otherwise a node could name its own key, and read the result before the reveal.
     if aggregator_key.address() != Some(aggregator) {
         return None;
     }
@@ -40,8 +40,7 @@ pub fn prepare(
     })
 }
 
-/// Whether a handover is worth keeping: from a member of the committee, signed by it, and no longer
-/// than a result may be.
+/// Whether a handover comes from a member of the committee, is signed, and is not too long.
 pub fn genuine(chain_id: u64, me: Address, job: &Job, max_bytes: usize, frame: &Handover) -> bool {
     let from = Address::from(frame.runner);
     let member = from != me && job.taking_part().any(|seat| seat.runner == from);
@@ -52,8 +51,8 @@ pub fn genuine(chain_id: u64, me: Address, job: &Job, max_bytes: usize, frame: &
     Signature { bytes: frame.runner_signed }.recover_address(&digest) == Ok(from)
 }
 
-/// Opens a handover, and compares it with what its sender committed to. `None` if it is anything
-/// else: an aggregate with one wrong result in it would be refused as a whole.
+/// Opens a handover and checks it against the sender's commitment: one wrong result would invalidate the whole
+/// aggregate.
 pub fn opened(chain_id: u64, key: &SecretKey, job: &Job, frame: &Handover) -> Option<Reveal> {
     let from = Address::from(frame.runner);
     let seat = job.taking_part().find(|seat| seat.runner == from)?;

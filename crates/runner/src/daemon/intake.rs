@@ -1,50 +1,45 @@
-//! What to answer to an assignment, and whether the chain agrees with it.
+//! The answer to an assignment, and whether the chain agrees with it.
 //!
-//! A validator is answered at once, by what is known here; the chain is asked before any work
-//! begins. Until then a job has no place of its own: a validator that makes jobs up cannot keep
-//! others' jobs out.
+//! The answer is immediate and uses local knowledge only. The chain is asked before any work begins. Until then
+//! a job counts only against its validator's share of slots, so that made up jobs do not displace others.
 
-use super::unable::Unable;
+use super::unsupported::UnsupportedJob;
 use remuda_link::frame::{AckStatus, RejectReason};
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::dispatcher::job::Job;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::Address;
 
-/// Blocks before the deadline from which on work is not begun: a result needs a block to get in.
+/// Blocks before the deadline in which no work begins: a result needs a block to be included.
 pub const MARGIN_BLOCKS: u64 = 2;
 
-/// How busy the runner is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Jobs that the chain agrees with and that have no result yet.
+    /// Jobs confirmed by the chain and without a result.
     pub busy: usize,
-    /// Jobs that this validator sent and that are not checked yet.
+    /// Jobs of this validator that are not checked yet.
     pub unchecked: usize,
     pub slots: usize,
-    /// It is about to stop.
     pub draining: bool,
-    /// It could not pay the fees of one more.
+    /// The balance does not cover one more job.
     pub broke: bool,
 }
 
 /// Whether this (job, attempt) was seen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// Never.
     No,
-    /// It is at work, or done.
+    /// Open or done.
     Same,
-    /// Another selection of the same job is at work.
+    /// Another selection of the job is open.
     OtherAttempt,
 }
 
-/// Why a job is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub reason: RejectReason,
     pub words: String,
-    /// What the operator can change, if anything.
+    /// For the operator.
     pub advice: Option<String>,
 }
 
@@ -63,7 +58,7 @@ pub fn answer(
     deadline: u64,
     height: u64,
     load: Load,
-    able: impl Fn(&JobSpec) -> Result<(), Unable>,
+    able: impl Fn(&JobSpec) -> Result<(), UnsupportedJob>,
 ) -> Result<AckStatus, Refused> {
     let reject = |reason, words: &str, advice: &str| {
         let advice = Some(advice.to_owned()).filter(|advice| !advice.is_empty());
@@ -72,32 +67,31 @@ pub fn answer(
     match known {
         Known::Same => return Ok(AckStatus::Duplicate),
         Known::OtherAttempt => {
-            let words = "another selection of it is at work here";
+            let words = "another selection of the job is open";
             return reject(RejectReason::NotAssigned, words, "");
         }
         Known::No => {}
     }
     if load.draining {
-        return reject(RejectReason::Draining, "this runner is about to stop", "");
+        return reject(RejectReason::Draining, "the runner is draining", "");
     }
     let Some(spec) = spec else {
-        let advice = "the network may be newer than this runner: look for a new version";
-        return reject(RejectReason::NotAssigned, "the specification cannot be read", advice);
+        let advice = "the network may be newer than this runner: update it";
+        return reject(RejectReason::NotAssigned, "malformed specification", advice);
     };
     if let Err(unable) = able(spec) {
         return reject(RejectReason::Capability, &unable.words(), &unable.advice());
     }
     if height.saturating_add(MARGIN_BLOCKS) > deadline {
-        return reject(RejectReason::TooLate, "there is no time left for it", "");
+        return reject(RejectReason::TooLate, "no time left", "");
     }
     if load.busy >= load.slots || load.unchecked >= load.slots {
-        let advice =
-            "raise `slots` in runner.toml, or tell the chain of fewer: remuda runner update";
-        return reject(RejectReason::Capacity, "all places are taken", advice);
+        let advice = "raise `slots` in runner.toml, or lower it and run: remuda runner update";
+        return reject(RejectReason::Capacity, "all slots are taken", advice);
     }
     if load.broke {
-        let words = "this runner has no money for its fees";
-        return reject(RejectReason::Capacity, words, "send its account some");
+        let words = "the runner cannot pay the fees";
+        return reject(RejectReason::Capacity, words, "send money to its account");
     }
     Ok(AckStatus::Accepted)
 }
@@ -114,11 +108,10 @@ pub enum Verdict {
     NotOurs(&'static str),
 }
 
-/// An assignment as it came.
+/// The claims of an assignment.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
     pub attempt: u32,
-    /// The block.
     pub assigned_at: u64,
     /// The specification; none if the job was found in the state itself.
     pub spec: Option<&'a JobSpec>,
@@ -143,14 +136,14 @@ pub fn verdict(
     let (Some(seat), Some(spec)) = (mine(true).or_else(|| mine(false)), spec) else {
         return match job {
             _ if height < claim.assigned_at => Verdict::Behind,
-            None => Verdict::NotOurs("the chain has no such job"),
-            Some(_) => Verdict::NotOurs("this runner was not drawn for it"),
+            None => Verdict::NotOurs("the chain does not have the job"),
+            Some(_) => Verdict::NotOurs("the runner was not drawn for the job"),
         };
     };
     let lie = if seat.attempt != claim.attempt {
-        Some("it named another selection")
+        Some("wrong selection")
     } else if claim.spec.is_some_and(|claimed| claimed.to_bytes() != spec.to_bytes()) {
-        Some("it came with another specification")
+        Some("wrong specification")
     } else {
         None
     };
@@ -204,7 +197,7 @@ mod tests {
         let refused = answer(Known::No, Some(&spec), 136, 100, FREE, able).unwrap_err();
         assert_eq!(refused.reason, RejectReason::Capability);
         assert!(refused.text().contains("[http]"), "it names the setting: {}", refused.text());
-        assert!(!refused.words.contains("runner.toml"), "which is not for strangers");
+        assert!(!refused.words.contains("runner.toml"), "advice is for the operator only");
         let refused = answer(Known::No, None, 136, 100, FREE, able).unwrap_err();
         assert_eq!(refused.reason, RejectReason::NotAssigned);
     }
@@ -222,7 +215,7 @@ mod tests {
         let spec = http_spec("GET", "http://example.com/");
         let other = http_spec("GET", "http://example.org/");
         let drawn = job(Status::Assigned, None, vec![seat(ME, SeatState::Waiting)]);
-        let strangers = job(Status::Assigned, None, vec![seat(Address::ZERO, SeatState::Waiting)]);
+        let foreign = job(Status::Assigned, None, vec![seat(Address::ZERO, SeatState::Waiting)]);
         let look = |attempt, height, job: Option<&_>, claimed: &JobSpec| {
             let claim = Claim { attempt, assigned_at: 100, spec: Some(claimed) };
             verdict(ME, claim, height, job, Some(&spec))
@@ -230,7 +223,7 @@ mod tests {
         assert_eq!(look(0, 100, Some(&drawn), &spec), Verdict::Ours(0, None));
         assert_eq!(look(0, 99, None, &spec), Verdict::Behind);
         assert!(matches!(look(0, 100, None, &spec), Verdict::NotOurs(_)));
-        assert!(matches!(look(0, 100, Some(&strangers), &spec), Verdict::NotOurs(_)));
+        assert!(matches!(look(0, 100, Some(&foreign), &spec), Verdict::NotOurs(_)));
         assert!(matches!(look(3, 100, Some(&drawn), &spec), Verdict::Ours(0, Some(_))));
         assert!(matches!(look(0, 100, Some(&drawn), &other), Verdict::Ours(0, Some(_))));
     }

@@ -1,6 +1,6 @@
-//! Sessions with validators: one task each, which connects again whenever it must.
+//! Sessions with validators: one task each, which reconnects with backoff.
 
-use crate::backoff::pause;
+use crate::backoff::CONNECT;
 use remuda_client::types::RunnerValidators;
 use remuda_link::quic::client::{Command, Connector, Link};
 use remuda_link::session::runner::{Event, Settings};
@@ -13,12 +13,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-/// A session that lasted so long was a good one: the next failure is the first again.
-const LASTING: Duration = Duration::from_secs(10);
-/// How long looking up a validator's name may take.
-const LOOKUP: Duration = Duration::from_secs(5);
+/// A session of this length resets the backoff.
+const STABLE: Duration = Duration::from_secs(10);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where a validator is, and for which subset epoch it is met.
+/// A validator to keep a session with, for a subset epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) key: ValidatorKey,
@@ -26,31 +25,29 @@ pub(crate) struct Target {
     pub(crate) epoch: u64,
 }
 
-/// Those that the chain names and whose address is known.
+/// The runner's validators whose address is known.
 pub(crate) fn targets(validators: &RunnerValidators) -> Vec<Target> {
     let known = validators.validators.iter().filter_map(|validator| {
         let link = validator.link.clone()?;
         Some(Target { key: validator.key.0.0, link, epoch: validators.epoch.0 })
     });
-    // Who is in both epochs is named twice.
+    // Validators of both epochs are listed twice.
     let by_key: BTreeMap<ValidatorKey, Target> = known.map(|target| (target.key, target)).collect();
     by_key.into_values().collect()
 }
 
 #[derive(Debug)]
 pub(crate) enum LinkNews {
-    /// It is open; this is the way to speak to it.
-    Up(mpsc::Sender<Command>),
-    /// Something was heard. The time is that of a message to the validator and back.
-    Heard(Event, Duration),
-    /// It ended, or there is none.
-    Down(String),
+    Opened(mpsc::Sender<Command>),
+    /// With the round trip time.
+    Event(Event, Duration),
+    /// The session ended, or could not be opened.
+    Closed(String),
 }
 
-/// News with whom they are of.
 pub(crate) type News = (ValidatorKey, LinkNews);
 
-struct Keeper {
+struct LinkTask {
     target: watch::Sender<Target>,
     task: JoinHandle<()>,
 }
@@ -62,7 +59,7 @@ pub(crate) struct Links {
     /// The newest block that the runner knows, for new sessions.
     height: watch::Sender<u64>,
     news: mpsc::Sender<News>,
-    keepers: BTreeMap<ValidatorKey, Keeper>,
+    tasks: BTreeMap<ValidatorKey, LinkTask>,
 }
 
 impl Links {
@@ -73,7 +70,7 @@ impl Links {
         news: mpsc::Sender<News>,
     ) -> Self {
         let height = watch::Sender::new(0);
-        Self { connector, key, chain_id, height, news, keepers: BTreeMap::new() }
+        Self { connector, key, chain_id, height, news, tasks: BTreeMap::new() }
     }
 
     pub(crate) fn height(&self, height: u64) {
@@ -84,19 +81,19 @@ impl Links {
         });
     }
 
-    /// Keeps sessions with these and no others. Returns whom it left.
-    pub(crate) fn keep(&mut self, targets: Vec<Target>) -> Vec<ValidatorKey> {
-        let gone: Vec<ValidatorKey> = (self.keepers.keys().copied())
+    /// Keeps sessions with exactly these validators. Returns those that it left.
+    pub(crate) fn set_targets(&mut self, targets: Vec<Target>) -> Vec<ValidatorKey> {
+        let gone: Vec<ValidatorKey> = (self.tasks.keys().copied())
             .filter(|key| targets.iter().all(|target| target.key != *key))
             .collect();
         for key in &gone {
-            // Its task is dropped, and with it the session's queue: that is a goodbye.
-            self.keepers.remove(key).inspect(|keeper| keeper.task.abort());
+            // Dropping the task drops the session's queue, which sends a goodbye.
+            self.tasks.remove(key).inspect(|link| link.task.abort());
         }
         for target in targets {
-            match self.keepers.get(&target.key) {
-                Some(keeper) => {
-                    keeper.target.send_if_modified(|known| {
+            match self.tasks.get(&target.key) {
+                Some(link) => {
+                    link.target.send_if_modified(|known| {
                         let changed = *known != target;
                         *known = target;
                         changed
@@ -105,7 +102,7 @@ impl Links {
                 None => {
                     let key = target.key;
                     let (sender, receiver) = watch::channel(target);
-                    let keep = Keep {
+                    let keeper = LinkKeeper {
                         connector: self.connector.clone(),
                         key: self.key.clone(),
                         chain_id: self.chain_id,
@@ -113,8 +110,8 @@ impl Links {
                         target: receiver,
                         news: self.news.clone(),
                     };
-                    let task = tokio::spawn(keep.run());
-                    self.keepers.insert(key, Keeper { target: sender, task });
+                    let task = tokio::spawn(keeper.run());
+                    self.tasks.insert(key, LinkTask { target: sender, task });
                 }
             }
         }
@@ -122,15 +119,15 @@ impl Links {
     }
 
     pub(crate) async fn stop(self) {
-        for keeper in self.keepers.values() {
-            keeper.task.abort();
+        for link in self.tasks.values() {
+            link.task.abort();
         }
-        drop(self.keepers);
+        drop(self.tasks);
         self.connector.stop().await;
     }
 }
 
-struct Keep {
+struct LinkKeeper {
     connector: Connector,
     key: SecretKey,
     chain_id: u64,
@@ -139,7 +136,7 @@ struct Keep {
     news: mpsc::Sender<News>,
 }
 
-impl Keep {
+impl LinkKeeper {
     async fn run(mut self) {
         let mut failures = 0;
         loop {
@@ -147,24 +144,23 @@ impl Keep {
             let why = match self.connect(&target).await {
                 Ok(link) => {
                     let started = Instant::now();
-                    // Nobody wants to know any more, if there is no why.
                     let Some(why) = self.listen(target.key, link).await else { return };
-                    if started.elapsed() >= LASTING {
+                    if started.elapsed() >= STABLE {
                         failures = 0;
                     }
                     why
                 }
                 Err(why) => why,
             };
-            let wait = pause(failures, rand::random());
+            let wait = CONNECT.jittered(failures, rand::random());
             failures += 1;
-            let news = (target.key, LinkNews::Down(why));
+            let news = (target.key, LinkNews::Closed(why));
             if self.news.send(news).await.is_err() {
                 return;
             }
             tokio::select! {
                 () = sleep(wait) => {}
-                // It has moved, or another epoch has begun.
+                // The validator has moved, or another epoch has begun.
                 changed = self.target.changed() => if changed.is_err() { return },
             }
         }
@@ -182,18 +178,18 @@ impl Keep {
         self.connector.connect(to, settings, height).await.map_err(|error| error.to_string())
     }
 
-    /// Until the session ends. `None` if nobody listens.
+    /// Returns why the session ended; `None` if the receiver of news is gone.
     async fn listen(&self, key: ValidatorKey, mut link: Link) -> Option<String> {
         while let Some(event) = link.events.recv().await {
             let opened = event == Event::Opened;
             let rtt = link.round_trip();
             if opened {
-                let up = LinkNews::Up(link.commands.clone());
+                let up = LinkNews::Opened(link.commands.clone());
                 self.news.send((key, up)).await.ok()?;
             }
-            self.news.send((key, LinkNews::Heard(event, rtt))).await.ok()?;
+            self.news.send((key, LinkNews::Event(event, rtt))).await.ok()?;
         }
-        Some(link.ended.await.unwrap_or_else(|_| "it broke down".to_owned()))
+        Some(link.ended.await.unwrap_or_else(|_| "the session task panicked".to_owned()))
     }
 }
 
@@ -201,8 +197,8 @@ async fn look_up(link: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = link.parse() {
         return Ok(address);
     }
-    let found = timeout(LOOKUP, tokio::net::lookup_host(link)).await;
-    let found = found.map_err(|_| format!("{link}: looking it up takes too long"))?;
+    let found = timeout(LOOKUP_TIMEOUT, tokio::net::lookup_host(link)).await;
+    let found = found.map_err(|_| format!("{link}: name lookup timed out"))?;
     let mut found = found.map_err(|error| format!("{link}: {error}"))?;
     found.next().ok_or_else(|| format!("{link} has no address"))
 }

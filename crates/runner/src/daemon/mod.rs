@@ -1,53 +1,51 @@
-//! The daemon: keeps sessions with the runner's validators, takes jobs, does them, and sees every
-//! result through to the end.
+//! The daemon: keeps sessions with the runner's validators, accepts jobs, executes them, and submits their
+//! results.
 //!
 //! ```text
-//!  validators ⇄ links ─ news ─▶ ┌───────┐ ─ actions ─▶ drive ─▶ validators, nodes, executors, journal
-//!  nodes, executors ─── notes ▶ │ desk  │
-//!                               └───────┘  owns: open jobs, the nonce
+//!  validators ⇄ links ─ news ─▶ drive ─ Event ──▶ RunnerCore: open jobs, nonces, what happens next
+//!  nodes, backend, journal ───▶       ◀─ Action ─
 //! ```
 //! - [`settings`], [`template()`]: `runner.toml`
-//! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
-//!   job, [`sender`] the runner's transactions, `purse` what they may cost
-//! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (the [backend](crate::backend)
-//!   and the journal)
-//! - [`abilities`], `dependencies`, `faults`, [`unable`]: what it cannot do, now or at all
+//! - `runner_core` decides everything, free of I/O: [`intake`] the answer to an assignment, `open_job` one job,
+//!   [`outbox`] the runner's transactions, `fee_budget` what they may cost
+//! - `drive` performs its actions: `links` (QUIC), `nodes` (HTTP), `task` (the [backend](crate::backend) and the
+//!   journal)
+//! - [`abilities`], `dependencies`, `faults`, [`unsupported`]: what it cannot do, now or at all
 //! - `genesis`, `registration`: whether nodes and chain are those that the operator means
 //! - [`seal`], [`handover`]: results for aggregators
 //! - [`status`], `page`: what an operator sees
 //!
-//! A validator is believed nothing: what it pushes is compared with the state that the operator's
-//! nodes show, the heights that count are theirs, and what it is given to forward goes to others,
-//! too, after two blocks.
+//! Validators are not trusted. What they push is compared with the state of the operator's nodes, heights come from
+//! those nodes, and a transaction that a validator does not forward goes to others after two blocks.
 
 pub mod abilities;
-mod conduct;
 mod dependencies;
-mod desk;
 mod drive;
 mod faults;
+mod fee_budget;
 mod genesis;
 pub mod handover;
 pub mod intake;
 mod links;
 mod nodes;
-mod open;
+mod open_job;
+pub mod outbox;
 mod page;
 pub mod pins;
-mod purse;
 mod registration;
 pub mod remote;
+mod runner_core;
 pub mod seal;
-pub mod sender;
 pub mod settings;
 pub mod status;
+mod tampering;
+mod task;
 pub mod template;
-pub mod unable;
-mod work;
+pub mod unsupported;
 
-pub use conduct::Conduct;
 pub use settings::{OfferSettings, Settings, SettingsError};
 pub use status::{RunState, StatusView};
+pub use tampering::ResultTampering;
 pub use template::{Template, template};
 
 use crate::backend::{Backend, LocalBackend};
@@ -57,7 +55,6 @@ use crate::journal::{Journal, JournalError};
 use crate::private::{self, PrivateError};
 use abilities::Abilities;
 use dependencies::{Dependencies, Dependency};
-use desk::{Desk, Note, Rules};
 use drive::{Driver, Parts};
 use genesis::Genesis;
 pub use genesis::GenesisError;
@@ -69,18 +66,19 @@ use remuda_client::wallet::{self, WalletError};
 use remuda_link::quic::client::{ConnectError, Connector};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::Address;
+use runner_core::{Event, Rules, RunnerCore};
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use task::TaskRunner;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tracing::error;
-use work::TaskRunner;
 
-/// Notes that wait for the desk.
-const NOTES: usize = 1_024;
+/// Events queued for the core.
+const EVENTS: usize = 1_024;
 
 /// Why a runner cannot start.
 #[derive(Debug, Error)]
@@ -91,15 +89,12 @@ pub enum StartError {
     Key(#[from] WalletError),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Others can read what is the runner's own.
     #[error(transparent)]
     Private(#[from] PrivateError),
-    /// The secret of the status page cannot be written.
-    #[error("{}: {error}; the runner writes the token for `remuda runner drain` there", path.display())]
+    #[error("cannot write the token for `remuda runner drain` to {}: {error}", path.display())]
     Token { path: PathBuf, error: std::io::Error },
-    #[error("another runner uses {0}; each needs a data directory of its own")]
+    #[error("another runner uses {0}; give each runner its own data directory")]
     InUse(PathBuf),
-    /// Which chain the data directory is of.
     #[error(transparent)]
     Genesis(#[from] GenesisError),
     #[error(transparent)]
@@ -110,33 +105,29 @@ pub enum StartError {
     Nodes(#[from] ClientError),
     #[error(transparent)]
     Bind(#[from] ConnectError),
-    #[error("the status page cannot be at {0}: {1}; is something else there?")]
+    #[error(
+        "cannot serve the status page at {0}: {1}; choose another address, or stop the process that uses it"
+    )]
     Status(SocketAddr, std::io::Error),
 }
 
 pub struct Daemon;
 
 impl Daemon {
-    /// Starts a runner. What is wrong on this machine is said here; nodes and validators that cannot
-    /// be reached are tried for ever.
+    /// Starts a runner with the key of its settings. Reports problems of this machine; nodes and validators
+    /// that cannot be reached are retried for ever.
     pub async fn start(settings: &Settings) -> Result<Handle, StartError> {
         let key = wallet::read(&settings.key)?;
-        Self::start_with(settings, key).await
+        Self::start_with(settings, key, ResultTampering::none()).await
     }
 
-    /// The same, with a key that is no file.
-    pub async fn start_with(settings: &Settings, key: SecretKey) -> Result<Handle, StartError> {
-        Self::start_as(settings, key, Conduct::honest()).await
-    }
-
-    /// The same, with a conduct that may be other than honest.
-    pub async fn start_as(
+    pub async fn start_with(
         settings: &Settings,
         key: SecretKey,
-        conduct: Conduct,
+        tampering: ResultTampering,
     ) -> Result<Handle, StartError> {
         settings.check()?;
-        // They may hold keys of providers.
+        // The settings may hold keys of providers.
         private::tighten(&settings.file)?;
         let made = private::make_folder(&settings.data);
         made.map_err(|error| JournalError::Io { path: settings.data.clone(), error })?;
@@ -165,11 +156,11 @@ impl Daemon {
         };
         let dependencies = Dependency::all(settings);
         let known = Dependencies::new(&dependencies);
-        let desk = Desk::new(key.clone(), rules, known, entries, unreadable);
+        let core = RunnerCore::new(key.clone(), rules, known, entries, unreadable);
         let runner = key.address();
-        let (notes_in, notes) = mpsc::channel(NOTES);
+        let (events_in, events) = mpsc::channel(EVENTS);
         let (stop, stopped) = watch::channel(false);
-        let (status_in, status) = watch::channel(desk.status());
+        let (status_in, status) = watch::channel(core.status());
         let page = match settings.status {
             None => None,
             Some(listen) => {
@@ -177,31 +168,29 @@ impl Daemon {
                 let token = page::token(&settings.data);
                 let path = page::token_file(&settings.data);
                 let token = token.map_err(|error| StartError::Token { path, error })?;
-                let page = page::serve(listen, token, status.clone(), notes_in.clone());
+                let page = page::serve(listen, token, status.clone(), events_in.clone());
                 Some(page.await.map_err(failed)?)
             }
         };
-        let notes_of_work = notes_in.clone();
         let tasks =
-            TaskRunner { backend, journal, key: key.clone(), conduct, notes: notes_of_work };
+            TaskRunner { backend, journal, key: key.clone(), tampering, events: events_in.clone() };
         let parts = Parts {
-            desk,
+            core,
             key,
             nodes,
             tasks,
             dependencies,
             connector,
-            notes_in: notes_in.clone(),
+            events_in: events_in.clone(),
             status: status_in,
             lock,
         };
-        let task = tokio::spawn(Driver::run(parts, notes, stopped));
+        let task = tokio::spawn(Driver::run(parts, events, stopped));
         let task = Some(task);
-        Ok(Handle { runner, notes: notes_in, status, stop, task, failed: false, page })
+        Ok(Handle { runner, events: events_in, status, stop, task, failed: false, page })
     }
 }
 
-/// Who executes the jobs, as the settings say.
 async fn backend(settings: &Settings) -> Result<Arc<dyn Backend>, StartError> {
     Ok(match &settings.fleet {
         Some(fleet) => Arc::new(FleetBackend::connect(fleet).await?),
@@ -209,7 +198,7 @@ async fn backend(settings: &Settings) -> Result<Arc<dyn Backend>, StartError> {
     })
 }
 
-/// Two runners with one journal would each remove what the other needs.
+/// Two runners with one journal would remove each other's entries.
 fn lock(data: &Path) -> Result<File, StartError> {
     let path = data.join("lock");
     let failed = |error| StartError::Journal(JournalError::Io { path: path.clone(), error });
@@ -222,13 +211,13 @@ fn lock(data: &Path) -> Result<File, StartError> {
     }
 }
 
-/// A runner that runs. It stops when this is dropped.
+/// The runner stops when this is dropped.
 pub struct Handle {
     runner: Address,
-    notes: mpsc::Sender<Note>,
+    events: mpsc::Sender<Event>,
     status: watch::Receiver<StatusView>,
     stop: watch::Sender<bool>,
-    /// None once it has ended.
+    /// None once the runner has stopped.
     task: Option<JoinHandle<()>>,
     failed: bool,
     page: Option<page::Page>,
@@ -239,42 +228,39 @@ impl Handle {
         self.runner
     }
 
-    /// Where the status page is, if there is one.
     pub fn status_address(&self) -> Option<SocketAddr> {
         self.page.as_ref().map(|page| page.address)
     }
 
-    /// How it is, not older than a quarter of a second or the last thing that happened.
+    /// At most a quarter of a second old.
     pub fn status(&self) -> StatusView {
         self.status.borrow().clone()
     }
 
-    /// Takes no new jobs, pauses on chain, and finishes what is open. Ends when that is done and
-    /// goodbyes are said; that may take as long as the open jobs have time. May be given up: it
-    /// goes on anyway.
+    /// Accepts no new jobs, pauses on chain, finishes the open jobs, and stops. That may take until the last
+    /// deadline. Draining continues if the future is dropped.
     pub async fn drain(&mut self) {
-        let _ = self.notes.send(Note::Drain).await;
+        let _ = self.events.send(Event::Drain).await;
         self.finished().await;
     }
 
-    /// Until the runner has ended by itself: drained, by [`Handle::drain`] or through its page.
+    /// Waits until the runner is drained, by [`Handle::drain`] or through its page.
     pub async fn finished(&mut self) {
         let Some(task) = &mut self.task else { return };
         let ended = task.await;
         self.task = None;
         if let Err(error) = ended {
             self.failed = true;
-            error!(%error, "the runner broke down; what is open is in the journal");
+            error!(%error, "runner panicked, open jobs stay in the journal");
         }
     }
 
-    /// Whether it has ended because of a bug, and not because it was told to. Known after
-    /// [`Handle::finished`].
+    /// Whether the runner panicked. Known after [`Handle::finished`].
     pub fn failed(&self) -> bool {
         self.failed
     }
 
-    /// Stops at once, with goodbyes. Open jobs stay in the journal, for the next start.
+    /// Closes all sessions and stops. Open jobs stay in the journal for the next start.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
         self.finished().await;
@@ -289,11 +275,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_runner_that_broke_down_has_not_just_ended() {
+    async fn panic_of_the_runner_is_a_failure() {
         let data = std::env::temp_dir().join(format!("remuda-broken-{}", std::process::id()));
         let settings = Settings { data: data.clone(), ..crate::testing::settings("[http]") };
         let mut runner =
-            Daemon::start_with(&settings, SecretKey::from_label("runner")).await.unwrap();
+            Daemon::start_with(&settings, SecretKey::from_label("runner"), ResultTampering::none())
+                .await
+                .unwrap();
         assert!(!runner.failed());
         let broken = tokio::spawn(async { panic!("a bug") });
         runner.task.replace(broken).unwrap().abort();

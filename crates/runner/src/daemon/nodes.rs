@@ -1,8 +1,8 @@
 //! What the runner asks of nodes.
 
 use super::genesis::{Genesis, GenesisError};
+use super::outbox::AccountSnapshot;
 use super::pins::{is_pinned, pinned};
-use super::sender::Facts;
 use remuda_client::client::RetryPolicy;
 use remuda_client::sign::Signed;
 use remuda_client::types::{
@@ -22,18 +22,15 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use tracing::error;
 
-/// Patience with one answer: the next block asks again anyway.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a node is believed to be of the chain that it was of.
-const BELIEVED: Duration = Duration::from_secs(10);
+/// Per request. The next block asks again anyway.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the chain of a node is trusted.
+const TRUSTED: Duration = Duration::from_secs(10);
 
-/// Why no node has answered.
 #[derive(Debug, Error)]
 pub(crate) enum AskError {
-    /// It did not, or it said no.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// It is of another chain.
     #[error(transparent)]
     Chain(#[from] GenesisError),
 }
@@ -43,7 +40,7 @@ impl AskError {
         matches!(self, Self::Client(error) if error.is_not_found())
     }
 
-    /// What a node said no with.
+    /// The code of a refusal.
     pub(crate) fn refusal(&self) -> Option<&str> {
         match self {
             Self::Client(error @ ClientError::Refused { .. }) => {
@@ -62,43 +59,43 @@ impl AskError {
     }
 }
 
-/// A node and its chain, and the runner's account.
+/// The chain as a node sees it, and the runner's account.
 #[derive(Clone, Debug)]
-pub(crate) struct Pulse {
-    pub(crate) facts: Facts,
+pub(crate) struct ChainStatus {
+    pub(crate) account: AccountSnapshot,
     pub(crate) block_time: Duration,
     pub(crate) policy: String,
-    /// What is wrong with nodes that are of another chain.
-    pub(crate) strangers: Vec<String>,
+    /// Problems with nodes of another chain.
+    pub(crate) wrong_chain_nodes: Vec<String>,
 }
 
-/// A job in the state.
+/// A job in the state at `height`.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct JobSnapshot {
     pub(crate) height: u64,
     pub(crate) job: Option<Job>,
-    /// Only if it was asked for.
+    /// Only on request.
     pub(crate) spec: Option<JobSpec>,
-    /// Whether governance vouches for the job's program; with the specification only.
+    /// Governance vouches for the program; only with the specification.
     pub(crate) pinned: bool,
 }
 
-/// A job that a runner sits on.
+/// A job that the runner is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seated {
+pub(crate) struct Seat {
     pub(crate) job: JobId,
     /// The selection that drew it.
     pub(crate) attempt: u32,
-    /// It has committed, and not opened its result yet.
+    /// Committed, but not revealed yet.
     pub(crate) committed: bool,
 }
 
-/// What a node says that a runner sits on.
+/// The jobs that the runner is drawn for.
 #[derive(Debug)]
-pub(crate) enum Polled {
-    Jobs(Vec<Seated>),
-    /// Nobody is served by polling on this chain any more.
-    Over,
+pub(crate) enum AssignedJobs {
+    Jobs(Vec<Seat>),
+    /// The chain has ended polling.
+    PollingOver,
 }
 
 /// One of the operator's nodes.
@@ -111,14 +108,14 @@ struct Node {
 }
 
 impl Node {
-    /// Takes down what chain a node is of.
+    /// Records the node's chain.
     fn judge(&self, genesis: &Genesis, theirs: B256) -> Result<(), AskError> {
         let judged = genesis.check(&self.url, theirs);
         let wrong = judged.as_ref().err().map(GenesisError::to_string);
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         let known = looked.replace((Instant::now(), wrong.clone())).and_then(|(_, wrong)| wrong);
         if let Some(why) = wrong.filter(|why| known.as_ref() != Some(why)) {
-            error!(%why, "a node is not used");
+            error!(reason = why, "node on another chain, not used");
         }
         Ok(judged?)
     }
@@ -128,10 +125,10 @@ impl Node {
         looked.as_ref().and_then(|(_, wrong)| wrong.clone())
     }
 
-    /// Whether nobody has looked for some time.
+    /// The chain of the node was not checked for some time.
     fn stale(&self) -> bool {
         let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        looked.as_ref().is_none_or(|(at, wrong)| wrong.is_some() || at.elapsed() >= BELIEVED)
+        looked.as_ref().is_none_or(|(at, wrong)| wrong.is_some() || at.elapsed() >= TRUSTED)
     }
 
     /// Asks it which chain it is of, unless it was asked a moment ago.
@@ -154,7 +151,7 @@ pub(crate) struct Nodes {
 fn config(node: &str) -> Config {
     let mut config = Config::new([node]);
     config.connect_timeout = Duration::from_secs(2);
-    config.timeout = PATIENCE;
+    config.timeout = REQUEST_TIMEOUT;
     config.retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
     config
 }
@@ -183,7 +180,7 @@ impl Nodes {
         self.first.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Asks one node after the other until one answers; whoever does not is asked last from now on.
+    /// Asks one node after the other until one answers. A node without an answer is asked last from now on.
     async fn ask<T, F>(&self, call: impl Fn(Client) -> F) -> Result<T, AskError>
     where
         F: Future<Output = Result<T, ClientError>>,
@@ -229,7 +226,7 @@ impl Nodes {
         }
     }
 
-    pub(crate) async fn pulse(&self, me: Address) -> Result<Pulse, AskError> {
+    pub(crate) async fn pulse(&self, me: Address) -> Result<ChainStatus, AskError> {
         let first = self.first.load(Ordering::Relaxed);
         let (status, account) = self
             .try_from(first, |node| async move {
@@ -240,7 +237,7 @@ impl Nodes {
             .await?;
         self.look_around();
         let basefees = Basefees { cycle: status.basefees.cycle.0, cell: status.basefees.cell.0 };
-        let facts = Facts {
+        let account = AccountSnapshot {
             // The nonce counts, so it is the account's.
             height: account.height.0,
             chain_id: status.chain_id.0,
@@ -249,16 +246,16 @@ impl Nodes {
             basefees,
             balance: account.balance.0,
         };
-        Ok(Pulse {
-            facts,
+        Ok(ChainStatus {
+            account,
             block_time: Duration::from_millis(status.block_time_ms.0),
             policy: status.policy,
-            strangers: self.all.iter().filter_map(|node| node.wrong()).collect(),
+            wrong_chain_nodes: self.all.iter().filter_map(|node| node.wrong()).collect(),
         })
     }
 
-    /// Looks at those that nobody asks, so that a wrong one is known before it is needed. Nobody
-    /// waits for them, and one that hangs is asked by one at a time.
+    /// Checks the chain of nodes that are not in use, in the background, so that a wrong one is known before it is
+    /// needed. One check per node at a time.
     fn look_around(&self) {
         for node in self.all.iter().filter(|node| node.stale()) {
             if node.looking.swap(true, Ordering::Relaxed) {
@@ -272,15 +269,15 @@ impl Nodes {
         }
     }
 
-    /// A job, and its specification if that is wanted. If there is another one, it is not the node
-    /// of the validator whose word is to be checked that is asked; `turn` picks among those.
+    /// A job, and on request its specification. Avoids the node of the validator whose claim is checked, if there
+    /// is another one; `turn` picks among the others.
     pub(crate) async fn reading(
         &self,
         job: JobId,
         with_spec: bool,
         avoid: Option<&str>,
         turn: usize,
-    ) -> Result<Reading, AskError> {
+    ) -> Result<JobSnapshot, AskError> {
         let first = self.other_than(avoid, self.first.load(Ordering::Relaxed).wrapping_add(turn));
         self.ask_from(first, |client| async move {
             let (height, found) = value(&client, &JobKey { job }).await?;
@@ -296,7 +293,7 @@ impl Nodes {
                 Some(hash) => is_pinned(&client, hash).await?,
                 None => false,
             };
-            Ok(Reading { height, job: found, spec, pinned })
+            Ok(JobSnapshot { height, job: found, spec, pinned })
         })
         .await
     }
@@ -310,12 +307,14 @@ impl Nodes {
         (0..count).map(|i| first.wrapping_add(i)).find(is_other).unwrap_or(first)
     }
 
-    pub(crate) async fn poll(&self, me: Address) -> Result<Polled, AskError> {
+    pub(crate) async fn poll(&self, me: Address) -> Result<AssignedJobs, AskError> {
         let answer = self.ask(|client| async move { client.runner_jobs(me).await }).await;
         let jobs = match answer {
-            Err(error) if error.refusal() == Some(code::SUNSET) => return Ok(Polled::Over),
-            // Who is not registered sits on nothing.
-            Err(error) if error.is_not_found() => return Ok(Polled::Jobs(Vec::new())),
+            Err(error) if error.refusal() == Some(code::SUNSET) => {
+                return Ok(AssignedJobs::PollingOver);
+            }
+            // An unregistered runner has no seats.
+            Err(error) if error.is_not_found() => return Ok(AssignedJobs::Jobs(Vec::new())),
             answer => answer?.jobs,
         };
         let seats = jobs.into_iter().filter_map(|job| {
@@ -327,16 +326,15 @@ impl Nodes {
             };
             let mine = job.seats.iter().find(|seat| seat.runner.0 == me && open(&seat.progress))?;
             let committed = matches!(mine.progress, ProgressView::Committed { .. });
-            Some(Seated { job: job.id.0, attempt: mine.attempt, committed })
+            Some(Seat { job: job.id.0, attempt: mine.attempt, committed })
         });
-        Ok(Polled::Jobs(seats.collect()))
+        Ok(AssignedJobs::Jobs(seats.collect()))
     }
 
     pub(crate) async fn runner(&self, runner: Address) -> Result<RunnerView, AskError> {
         self.ask(|client| async move { client.runner(runner).await }).await
     }
 
-    /// Those of some programs that governance vouches for.
     pub(crate) async fn pinned(&self, programs: &[B256]) -> Result<Vec<B256>, AskError> {
         self.ask(|client| async move { pinned(&client, programs).await }).await
     }
@@ -353,14 +351,14 @@ impl Nodes {
         self.ask(|client| async move { Ok(client.transaction_status(hash).await?.status) }).await
     }
 
-    /// Hands a transaction in at one node.
+    /// Submits a transaction to one node.
     pub(crate) async fn submit(&self, signed: &Signed, node: usize) -> Result<(), AskError> {
         let node = &self.all[node % self.all.len()];
         node.vet(&self.genesis).await?;
         Ok(node.client.submit(signed).await.map(drop)?)
     }
 
-    /// Gives a result to a validator of its aggregator. Whether that has a session with it.
+    /// Gives a result to a validator of the aggregator. Returns whether it has a session with the aggregator.
     pub(crate) async fn hand_over(
         api: &str,
         job: JobId,

@@ -1,10 +1,10 @@
 //! The status page: `GET /` for people, `GET /status` for programs, `POST /drain` to stop in order.
 //!
-//! It listens for this machine only, and answers only requests whose host is a name of this machine, because a
-//! browser here runs pages of other sites. Every user of the machine may read it. Draining needs a secret
-//! that is created at each start and kept in a file that only the runner's own user can read.
+//! Requests must name this machine as their host, because a browser on it runs pages of other sites (DNS rebinding).
+//! Every user of the machine may read the status. Draining takes a token that each start writes to a file of
+//! the runner's own user.
 
-use super::desk::Note;
+use super::runner_core::Event;
 use super::status::StatusView;
 use crate::private;
 use alloy_primitives::hex;
@@ -21,22 +21,21 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-/// Where the secret is, in the data directory.
+/// In the data directory.
 const TOKEN_FILE: &str = "drain.token";
 
-/// The file with the secret that draining takes.
 pub(crate) fn token_file(data: &Path) -> PathBuf {
     data.join(TOKEN_FILE)
 }
 
-/// Makes a new secret, and writes it down.
+/// Creates a new token.
 pub(crate) fn token(data: &Path) -> std::io::Result<String> {
     let token = hex::encode(rand::random::<[u8; 32]>());
     private::replace(&token_file(data), &format!("{token}\n"))?;
     Ok(token)
 }
 
-/// A page that is served.
+/// Served until dropped.
 pub(crate) struct Page {
     pub(crate) address: SocketAddr,
     task: JoinHandle<()>,
@@ -59,14 +58,14 @@ struct Served {
     /// Hashed: hashes are compared in constant time.
     token: blake3::Hash,
     status: watch::Receiver<StatusView>,
-    notes: mpsc::Sender<Note>,
+    events: mpsc::Sender<Event>,
 }
 
 pub(crate) async fn serve(
     listen: SocketAddr,
     token: String,
     status: watch::Receiver<StatusView>,
-    notes: mpsc::Sender<Note>,
+    events: mpsc::Sender<Event>,
 ) -> std::io::Result<Page> {
     let listener = TcpListener::bind(listen).await?;
     let address = listener.local_addr()?;
@@ -75,20 +74,20 @@ pub(crate) async fn serve(
         .route("/status", get(view))
         .route("/drain", post(drain))
         .layer(from_fn(local))
-        .with_state(Served { token: blake3::hash(token.as_bytes()), status, notes });
+        .with_state(Served { token: blake3::hash(token.as_bytes()), status, events });
     let task = tokio::spawn(async move {
         let _ = axum::serve(listener, router).await;
     });
     Ok(Page { address, task })
 }
 
-/// A name that leads here only because somebody's DNS says so is not ours.
+/// Refuses other hosts: their DNS may resolve to this machine.
 async fn local(request: Request, next: Next) -> Response {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if host.is_some_and(is_local) {
         next.run(request).await
     } else {
-        (StatusCode::FORBIDDEN, "this page is for this machine only\n").into_response()
+        (StatusCode::FORBIDDEN, "only requests for this machine are served\n").into_response()
     }
 }
 
@@ -118,9 +117,9 @@ async fn drain(State(served): State<Served>, headers: HeaderMap) -> Response {
         );
         return (StatusCode::UNAUTHORIZED, text).into_response();
     }
-    match served.notes.send(Note::Drain).await {
+    match served.events.send(Event::Drain).await {
         Ok(()) => (StatusCode::ACCEPTED, "draining\n").into_response(),
-        Err(_) => (StatusCode::CONFLICT, "it has stopped already\n").into_response(),
+        Err(_) => (StatusCode::CONFLICT, "the runner has stopped\n").into_response(),
     }
 }
 
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_this_machine_are_answered_to() {
+    fn only_local_hosts_are_served() {
         for host in ["127.0.0.1", "127.0.0.1:8090", "localhost:8090", "[::1]:8090"] {
             assert!(is_local(host), "{host}");
         }

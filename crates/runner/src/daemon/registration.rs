@@ -1,17 +1,17 @@
-//! What the chain has this runner for, and what its operator meant.
+//! Compares the registration on chain with the settings.
 //!
-//! The chain draws a runner by the offer that it was registered with; the daemon does what its settings
-//! say. Where the two differ, jobs come that are refused and scored, or none come at all.
+//! The chain draws a runner by its registered offer, and the daemon follows its settings. If they differ, the
+//! runner is drawn for jobs that it refuses, which costs reputation, or not drawn at all.
 
 use remuda_client::money::InCby;
 use remuda_client::types::{BigUint, OfferView, RunnerStatusName, RunnerView};
 use remuda_protocol::primitives::Amount;
 use std::fmt::{Debug, Display};
 
-/// Names of one kind that a difference lists.
+/// Names that a difference lists.
 const NAMED_MAX: usize = 4;
 
-/// The commands of an operator, with the files of its settings and its key.
+/// Files for the commands in messages to the operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands {
     pub(crate) settings: String,
@@ -28,8 +28,7 @@ impl Commands {
     }
 }
 
-/// Why a runner gets no work, by what the chain says of it, and what to do. `resumes`: it is about to
-/// resume by itself.
+/// Why the chain assigns no jobs, and what to do. `resumes`: the runner is about to resume by itself.
 pub(crate) fn trouble(
     view: Option<&RunnerView>,
     resumes: bool,
@@ -37,27 +36,24 @@ pub(crate) fn trouble(
 ) -> Option<String> {
     let Some(view) = view else {
         let register = commands.with_settings("register");
-        return Some(format!("this runner is not registered: {register}"));
+        return Some(format!("runner not registered; run: {register}"));
     };
     match (view.status, view.jailed_until) {
         (RunnerStatusName::Deregistered, _) => {
             let register = commands.with_settings("register");
-            Some(format!(
-                "this runner has left the chain and gets no jobs; to come back: {register}"
-            ))
+            Some(format!("runner deregistered; to return, run: {register}"))
         }
         (_, Some(until)) => Some(format!(
-            "this runner failed too often and is in jail until block {until}; it is let out by \
-             itself. The jobs below say what went wrong"
+            "runner in jail until block {until} after repeated failures; it is released \
+             automatically. The jobs below show the failures"
         )),
         (RunnerStatusName::Paused, None) if !resumes => {
-            Some(format!("this runner is paused and gets no jobs: {}", commands.resume()))
+            Some(format!("runner paused; run: {}", commands.resume()))
         }
         _ => None,
     }
 }
 
-/// What to do about an offer on chain that is not that of the settings, if it is not.
 pub(crate) fn mismatch(
     here: &OfferView,
     view: Option<&RunnerView>,
@@ -67,10 +63,7 @@ pub(crate) fn mismatch(
     let all = differences(here, &view.offer);
     (!all.is_empty()).then(|| {
         let update = commands.with_settings("update");
-        format!(
-            "the settings are not what the chain knows of this runner ({}): {update}",
-            all.join("; ")
-        )
+        format!("offer on chain differs from the settings ({}); run: {update}", all.join("; "))
     })
 }
 
@@ -145,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_offer_is_no_problem() {
+    fn equal_offers_are_no_problem() {
         let sections = "[http]\n[dns]\n[offer]\nbase = '1cby'";
         assert_eq!(mismatch(&offer(sections), Some(&on_chain(offer(sections))), &commands()), None);
     }
 
     #[test]
-    fn what_differs_is_named_with_the_command_that_mends_it() {
+    fn differences_are_listed_with_the_command() {
         let here =
             offer("[http]\n[llm.models.tiny]\nbase_url = 'http://h'\n[offer]\nbase = '1cby'");
         let mut chain = offer("[http]\n[llm.models.huge]\nbase_url = 'http://h'\n[dns]");
@@ -171,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_standing_without_work_says_what_to_type() {
+    fn every_problem_names_a_command() {
         let with = |status| runner_view(status, true, 1);
         let says = |view: Option<&RunnerView>, resumes| trouble(view, resumes, &commands());
         assert!(
@@ -190,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_left_has_no_offer_to_compare() {
+    fn deregistered_runner_has_no_offer_to_compare() {
         let left = RunnerView {
             offer: offer("[http]"),
             ..runner_view(RunnerStatusName::Deregistered, true, 1)

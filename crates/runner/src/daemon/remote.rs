@@ -1,4 +1,4 @@
-//! Asking a runner on this machine, through its status page.
+//! A client of the status page of a runner on this machine.
 
 use super::page::token_file;
 use super::status::StatusView;
@@ -14,32 +14,29 @@ use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// It is on this machine.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a runner cannot be asked.
 #[derive(Debug, Error)]
 pub enum RemoteError {
-    #[error("no runner answers at http://{0}/: {1}; is it running?")]
+    #[error("no runner answers at http://{0}/: {1}; start it, or check its status address")]
     Unreachable(SocketAddr, String),
-    #[error("what answers at http://{0}/ is no runner: {1}")]
-    NoRunner(SocketAddr, String),
-    /// The secret cannot be read.
-    #[error("{}: {error}; the runner must be running, and only its own user can drain it", path.display())]
+    #[error("http://{0}/ is not a runner: {1}")]
+    NotARunner(SocketAddr, String),
+    #[error("cannot read the token {}: {error}; drain as the user of the running runner", path.display())]
     Token { path: PathBuf, error: std::io::Error },
     #[error("the runner at http://{0}/ refused the token in {path}; it uses another data directory", path = .1.display())]
-    Stranger(SocketAddr, PathBuf),
+    WrongToken(SocketAddr, PathBuf),
 }
 
 pub async fn status(page: SocketAddr) -> Result<StatusView, RemoteError> {
     let request = Request::get("/status").header("host", page.to_string());
     let answer = done(page, call(page, request).await?)?;
-    serde_json::from_slice(&answer).map_err(|error| RemoteError::NoRunner(page, error.to_string()))
+    serde_json::from_slice(&answer)
+        .map_err(|error| RemoteError::NotARunner(page, error.to_string()))
 }
 
-/// Tells a runner with this data directory to finish what it has, and to end.
+/// Drains the runner with this data directory.
 pub async fn drain(page: SocketAddr, data: &Path) -> Result<(), RemoteError> {
     let path = token_file(data);
     let token = match std::fs::read_to_string(&path) {
@@ -49,7 +46,7 @@ pub async fn drain(page: SocketAddr, data: &Path) -> Result<(), RemoteError> {
     let request = Request::post("/drain").header("host", page.to_string());
     let answer = call(page, request.header(AUTHORIZATION, format!("Bearer {}", token.trim())));
     match answer.await? {
-        (StatusCode::UNAUTHORIZED, _) => Err(RemoteError::Stranger(page, path)),
+        (StatusCode::UNAUTHORIZED, _) => Err(RemoteError::WrongToken(page, path)),
         answer => done(page, answer).map(drop),
     }
 }
@@ -57,7 +54,7 @@ pub async fn drain(page: SocketAddr, data: &Path) -> Result<(), RemoteError> {
 fn done(page: SocketAddr, (status, body): (StatusCode, Bytes)) -> Result<Bytes, RemoteError> {
     match status.is_success() {
         true => Ok(body),
-        false => Err(RemoteError::NoRunner(page, format!("it says {status}"))),
+        false => Err(RemoteError::NotARunner(page, format!("status {status}"))),
     }
 }
 
@@ -77,8 +74,8 @@ async fn call(
         let status = answer.status();
         let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
         connection.abort();
-        let body = body.map_err(|error| RemoteError::NoRunner(page, error.to_string()))?;
+        let body = body.map_err(|error| RemoteError::NotARunner(page, error.to_string()))?;
         Ok((status, body.to_bytes()))
     };
-    timeout(PATIENCE, exchange).await.unwrap_or_else(|_| Err(gone("it took too long".to_owned())))
+    timeout(REQUEST_TIMEOUT, exchange).await.unwrap_or_else(|_| Err(gone("timed out".to_owned())))
 }

@@ -43,7 +43,7 @@ pub fn seal(envelope: &Envelope, plain: &[u8], random: &[u8; 32]) -> Option<Vec<
     Some(sealed)
 }
 
-/// Opens what was sealed for `key`. `None` if it was not, or not as this envelope says.
+/// `None` if it was sealed for another key or envelope.
 pub fn open(envelope: &Envelope, sealed: &[u8], key_of_recipient: &SecretKey) -> Option<Vec<u8>> {
     let (public, body) = sealed.split_at_checked(EPHEMERAL)?;
     let public = PublicKey { bytes: public.try_into().ok()? };

@@ -42,7 +42,7 @@ pub enum SettingsError {
     #[error("{0}")]
     Wrong(&'static str),
     /// The chain would refuse the offer.
-    #[error("the chain would refuse this offer: {0}")]
+    #[error("invalid [offer], the chain would refuse it: {0}")]
     Offer(Refusal),
 }
 
@@ -50,13 +50,13 @@ pub enum SettingsError {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The file that they are from, for commands that an operator is told.
+    /// The path of this file, for messages to the operator.
     #[serde(skip)]
     pub file: PathBuf,
     pub key: PathBuf,
     /// Where it keeps what must survive a restart.
     pub data: PathBuf,
-    /// APIs of nodes, best first. A second one checks what the first one's validator says.
+    /// APIs of nodes, best first. A second one allows to check the first one's validator.
     pub nodes: Vec<String>,
     pub slots: u32,
     /// Where connections to validators come from; port 0 for any.
@@ -74,7 +74,7 @@ pub struct Settings {
     pub resume: bool,
     #[serde(default)]
     pub offer: OfferSettings,
-    /// Who does the work, if the runner does not.
+    /// Workers that execute the jobs instead of the runner.
     #[serde(default)]
     pub fleet: Option<FleetSettings>,
     /// Web requests, if it makes any.
@@ -144,7 +144,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Makes every path one that starts at this directory.
+    /// Resolves relative paths against this directory.
     fn below(&mut self, base: &Path) {
         let mut paths = vec![&mut self.key, &mut self.data];
         if let Some(fleet) = &mut self.fleet {

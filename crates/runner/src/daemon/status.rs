@@ -1,47 +1,45 @@
-//! What an operator wants to know.
+//! The status for operators, as JSON.
 
 use remuda_client::types::{BigUint, HexAddress, HexHash, RunnerStatusName, Uint};
 use serde::{Deserialize, Serialize};
 
-/// Finished jobs, and false assignments, that are remembered.
+/// Bounds the lists of finished jobs and false assignments.
 pub(crate) const REMEMBERED: usize = 50;
 
-/// The runner at a glance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusView {
     pub version: String,
     pub runner: HexAddress,
     pub state: RunState,
-    /// What keeps it from working, the worst first.
+    /// The worst first.
     pub problems: Vec<String>,
-    /// Whether a node of its operator answers. If not, what is said of the chain is what was last known.
+    /// A node of the operator answers. Otherwise what concerns the chain may be outdated.
     pub reachable: bool,
-    /// Which chain; none until a node has answered.
+    /// None until a node has answered.
     pub chain_id: Option<Uint>,
-    /// The newest block that its nodes know.
+    /// Of the newest block that the nodes know.
     pub height: Uint,
-    /// What the network makes of presence.
+    /// The presence policy of the network.
     pub policy: String,
-    /// Where it stands on chain; none until a node has answered, or if it is not registered.
+    /// None until a node has answered, or if the runner is not registered.
     pub standing: Option<StandingView>,
     pub slots: u32,
-    /// Jobs that it works on.
+    /// Slots in use.
     pub busy: u32,
-    /// Transactions that are in no block yet.
+    /// Transactions in flight.
     pub sending: u32,
     pub sessions: Vec<SessionView>,
     pub jobs: Vec<OpenJobView>,
-    /// The last jobs that ended, newest first.
+    /// Newest first.
     pub finished: Vec<FinishedView>,
     /// Counted since it started.
     pub totals: TotalsView,
-    /// Assignments that the chain knows nothing of, newest first.
+    /// Newest first.
     pub false_assignments: Vec<FalseAssignmentView>,
-    /// Files of the journal that cannot be read. A result may be in one.
+    /// Files of the journal that cannot be read, and may hold results.
     pub unreadable: Vec<String>,
 }
 
-/// What the daemon is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -49,28 +47,27 @@ pub enum RunState {
     #[default]
     Starting,
     Running,
-    /// It finishes what it has.
+    /// Finishes open jobs, and accepts no new ones.
     Draining,
     Drained,
 }
 
-/// Where a runner stands on chain.
+/// The registration on chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingView {
-    /// The block of which this is.
+    /// Of this view.
     pub height: Uint,
     pub status: RunnerStatusName,
-    /// Whether it can be drawn at all.
+    /// Can be drawn.
     pub healthy: bool,
-    /// Whether the validators attest it.
+    /// Attested by validators.
     pub present: bool,
     pub stake: BigUint,
     pub effective_stake: BigUint,
-    /// Its reputation, in nano points.
+    /// Nano points.
     pub reputation_nano: Uint,
-    /// Failures since the last success.
+    /// Since the last success.
     pub failures: u32,
-    /// In jail until this height.
     pub jailed_until: Option<Uint>,
     pub balance: BigUint,
 }
@@ -80,28 +77,23 @@ pub struct StandingView {
 pub struct SessionView {
     pub validator: HexHash,
     pub index: u32,
-    /// Whether it is one of the running epoch.
+    /// Of the current subset epoch.
     pub current: bool,
-    /// Whether the session is open.
     pub open: bool,
     pub why: Option<String>,
-    /// Time of a message to it and back.
     pub rtt_micros: Option<Uint>,
-    /// The newest block that it told of.
+    /// The newest height that it announced.
     pub head: Option<Uint>,
     pub pushed: Uint,
 }
 
-/// A job that is open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenJobView {
     pub job: HexHash,
     /// The selection that drew this runner.
     pub attempt: u32,
     pub kind: Option<String>,
-    /// What the runner does about it.
     pub doing: String,
-    /// How far the work is.
     pub percent: u8,
     /// The last block for a commit, or for the result of a single runner.
     pub deadline: Option<Uint>,
@@ -116,34 +108,32 @@ pub struct FinishedView {
     pub attempt: u32,
     pub kind: Option<String>,
     pub end: String,
-    /// Why, if it did not go well.
     pub why: Option<String>,
-    /// The block at which the runner was done with it.
+    /// At which the job was closed.
     pub height: Uint,
-    /// What it earned; none until a node has told.
+    /// None until a node has told.
     pub paid: Option<BigUint>,
 }
 
-/// Counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TotalsView {
     pub settled: Uint,
-    /// Those of them in which others found something else: this runner was scored 0.
+    /// Settled with another result: the runner was scored 0.
     #[serde(default)]
     pub outvoted: Uint,
-    /// Jobs that failed or were called off.
+    /// Failed or cancelled.
     pub failed: Uint,
-    /// Jobs that this runner had no result for, or not in time.
+    /// Without a result in time.
     pub missed: Uint,
     pub paid: BigUint,
 }
 
-/// An assignment that the chain knows nothing of.
+/// An assignment that the chain contradicts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FalseAssignmentView {
     pub validator: HexHash,
     pub job: HexHash,
     pub reason: String,
-    /// The block at which that was clear.
+    /// At which it was refuted.
     pub height: Uint,
 }

@@ -15,7 +15,7 @@ pub struct Template<'a> {
     pub stake: &'a str,
 }
 
-/// A `runner.toml` that can be used as it is, with a word on everything else.
+/// A working `runner.toml` with all other settings as comments.
 pub fn template(fill: &Template<'_>) -> String {
     let mut text = String::new();
     let nodes: Vec<String> = fill.nodes.iter().map(|node| quoted(node)).collect();

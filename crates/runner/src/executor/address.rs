@@ -25,8 +25,7 @@ pub struct AddressRules {
 pub enum AddressRefusal {
     #[error("{0} is in {1}, which the operator denies")]
     Denied(IpAddr, IpNet),
-    /// It is not public.
-    #[error("{0} is no public address: {1}")]
+    #[error("{0} is not a public address: {1}")]
     NotPublic(IpAddr, &'static str),
 }
 

@@ -14,7 +14,7 @@ pub use resolver::ResolverError;
 
 use super::document::{finish, object, require_json, string};
 use super::{ExecuteError, Work};
-use ask::Silence;
+use ask::NoAnswer;
 use futures::future::join_all;
 use observe::Claim;
 use remuda_protocol::dispatcher::spec::JobType;
@@ -132,10 +132,10 @@ impl Dns {
         Ok(Json::Array(answers.into_iter().flatten().collect()))
     }
 
-    /// What one resolver says, as an answer of the report, or why it says nothing.
+    /// The entry of one resolver in the report.
     async fn answer(&self, resolver: &Resolver, claim: &Claim) -> Result<Json, String> {
         let confirmed = claim.holds(resolver.address, self.patience).await;
-        let confirmed = confirmed.map_err(|silence: Silence| format!("{resolver}: {silence}"))?;
+        let confirmed = confirmed.map_err(|silence: NoAnswer| format!("{resolver}: {silence}"))?;
         let name = string(resolver.to_string());
         Ok(object([("resolver", name), ("confirmed", Json::Bool(confirmed))]))
     }

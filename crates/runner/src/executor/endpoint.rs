@@ -34,16 +34,16 @@ const SECRET_LENGTH: usize = 8;
 /// Why an operator's server cannot be used.
 #[derive(Debug, Error)]
 pub enum EndpointError {
-    #[error("{what}: its address must be http:// or https://, without user and password")]
+    #[error("{what}: the address must start with http:// or https:// and hold no user or password")]
     BadUrl { what: String },
-    #[error("{what}: the key in {path}: {reason}")]
+    #[error("{what}: cannot use the key in {path}: {reason}")]
     BadKey {
         what: String,
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    #[error("{what} is there twice")]
+    #[error("{what} is configured twice; remove one of them")]
     Twice { what: String },
     #[error(transparent)]
     Ca(#[from] CaError),
@@ -159,9 +159,9 @@ impl Endpoint {
         self.transport.send(outgoing).await.map_err(|error| self.explain(error))
     }
 
-    /// An error that strangers may read.
+    /// An error that may be published.
     pub(super) fn explain(&self, error: TransportError) -> ExecuteError {
-        warn!(server = self.what, %error, "an operator's server fails");
+        warn!(server = self.what, %error, "backend request failed");
         match error {
             TransportError::TooLarge(limit) => ExecuteError::TooLarge { limit },
             TransportError::NotHttp(_) => self.useless("no proper HTTP"),
@@ -172,7 +172,7 @@ impl Endpoint {
         }
     }
 
-    /// What the server said, without what must not be repeated.
+    /// The server's text without secrets.
     pub(super) fn without_secrets(&self, words: String) -> String {
         let hide = |words: String, secret: &Zeroizing<String>| words.replace(&secret[..], "[…]");
         self.secrets.iter().fold(words, hide)
@@ -197,7 +197,7 @@ impl Endpoint {
         }
     }
 
-    /// An answer of no use.
+    /// An invalid response.
     pub(super) fn useless(&self, reason: &str) -> ExecuteError {
         ExecuteError::BadAnswer(format!("{}: {reason}", self.what))
     }

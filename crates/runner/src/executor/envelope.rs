@@ -9,7 +9,7 @@ use remuda_protocol::verifier::path::Path;
 
 pub(super) struct Response {
     pub status: u16,
-    /// The header of that name, if it is there and ASCII.
+    /// Content-Type, if it is ASCII.
     pub content_type: Option<String>,
     /// The header of that name, unless it says that nothing was done to the body.
     pub content_encoding: Option<String>,

@@ -1,4 +1,4 @@
-//! Ethereum transactions that somebody signed already.
+//! Sends signed Ethereum transactions.
 //!
 //! A transaction is named by its hash, so sending it twice is sending it once: the node is asked
 //! for it first, and after every failure, and finding it there is success.
@@ -81,7 +81,7 @@ impl Eth {
         let hash = hash(raw_transaction)?;
         let sent = async {
             match persist(work, rpc, *chain_id, raw_transaction, hash).await {
-                // What a node says of the transaction itself is about the transaction.
+                // The node rejects the transaction itself.
                 Err(error @ (ExecuteError::Unreachable(_) | ExecuteError::Backend(_))) => {
                     Err(blame(error, plain(rpc, *chain_id)).await)
                 }
@@ -140,7 +140,7 @@ async fn send(rpc: &Rpc, chain_id: u64, raw: &[u8], hash: B256) -> Result<(), Ex
         Ok(Some(name)) if name.eq_ignore_ascii_case(&hex(&hash[..])) => Ok(()),
         Ok(_) => Err(rpc.useless("it took the transaction under another hash")),
         Err(failure) if failure.says_known() => Ok(()),
-        // Whatever it says, it may have it: from an earlier try, or from others.
+        // After an error the node may have the transaction all the same, from an earlier attempt or from others.
         Err(failure) => match has(rpc, hash).await {
             Ok(true) => Ok(()),
             _ => Err(rpc.explain(failure)),

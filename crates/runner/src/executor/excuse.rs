@@ -21,13 +21,13 @@ pub fn of(spec: &JobSpec, error: &ExecuteError) -> Option<Excuse> {
     match error {
         ExecuteError::Backend(_) => None,
         ExecuteError::BadJob(_) => Some(Excuse::BadJob),
-        // An answer that is of no use is as good as a refusal: the request was made, and got nothing.
+        // An invalid response counts like a refusal: the request was made and had no result.
         ExecuteError::Refused(_) | ExecuteError::BadAnswer(_) => Some(Excuse::Refused),
         ExecuteError::TooLarge { .. } => Some(Excuse::TooLarge),
         ExecuteError::TooCostly { .. } => Some(Excuse::TooCostly),
         ExecuteError::TimedOut(_) => Some(Excuse::TimedOut),
         ExecuteError::Program(_) => Some(Excuse::ProgramFailed),
-        // Named by the job alone; the rest by what the runner told the chain that it offers.
+        // Named by the job alone; everything else is part of the offer on chain.
         ExecuteError::NotAllowed(_) => match spec.job_type {
             JobType::Http { .. } => Some(Excuse::Unreachable),
             JobType::Mcp { .. } => Some(Excuse::NotFound),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use tokio::time::timeout;
 
-/// Executors keep to the time limit of their job. One that does not is ended so much later.
+/// An executor that exceeds the time limit of its job is dropped after this time.
 pub(crate) const TIMEOUT_SPARE: Duration = Duration::from_secs(1);
 
 /// An executor cannot be set up.

@@ -42,7 +42,7 @@ const OURS: [&str; 9] = [
     "upgrade",
 ];
 
-/// How it is told that a name has no address that a job may reach; it begins with [`NOT_FOUND`].
+/// The error for a name without a reachable address; it begins with [`NOT_FOUND`].
 const NOBODY: &str = "cannot look up that name";
 
 /// Bytes of memory for each byte of JSON, at worst: a small object is 7 bytes of text, and a node of
@@ -194,7 +194,7 @@ fn turned_away(answer: &Answer) -> Option<String> {
     }
 }
 
-/// Tells how much of a body is there: of what was announced, or else of what is allowed.
+/// Reports progress relative to the announced size, or else to the limit.
 struct Arrival<'a> {
     progress: &'a dyn Progress,
     whole: usize,
@@ -219,18 +219,18 @@ impl<'a> Arrival<'a> {
     }
 }
 
-/// What went wrong, for whoever decides whether to try again: nobody should, once a request that is
-/// not idempotent has left. `method` is that of the job, whatever redirects made of it.
+/// Maps an error so that nothing is retried once a request that is not idempotent was sent. `method` is the job's,
+/// not that of a redirect.
 fn explain(error: TransportError, method: &Method, redirected: bool) -> ExecuteError {
     let safe = method.is_idempotent();
-    // What is behind the operator's door and what is not there are told, and tried again, alike.
+    // A forbidden address looks like a name that does not exist, and is retried like one.
     let error = match error {
         TransportError::Refused(refusal) => {
-            warn!(%refusal, "a job asks for what it may not reach");
+            warn!(%refusal, "request to a forbidden address refused");
             TransportError::NotConnected(NOBODY.to_owned())
         }
         TransportError::NotConnected(reason) if reason.starts_with(NOT_FOUND) => {
-            info!(reason, "a job asks for what is not there");
+            info!(reason, "host not found");
             TransportError::NotConnected(NOBODY.to_owned())
         }
         error => error,
@@ -288,7 +288,7 @@ fn read_headers(lines: &[(String, String)]) -> Result<HeaderMap, ExecuteError> {
         let value = HeaderValue::try_from(value).map_err(|_| bad(name, "has no proper value"))?;
         headers.append(key, value);
     }
-    // All runners ask alike, unless the job says how.
+    // All runners send the same headers, unless the job sets them.
     let ours = [(ACCEPT, "*/*"), (ACCEPT_ENCODING, "identity"), (USER_AGENT, "remuda")];
     for (name, value) in ours {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

@@ -16,13 +16,13 @@ use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 use remuda_protocol::dispatcher::spec::{DataFormat, JobType, Message};
 use remuda_protocol::verifier::json::Json;
-use reply::{Reply, Said};
+use reply::{Completion, Reply};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tokio::time::timeout;
 
-/// Who speaks in a conversation.
+/// Role of a message.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];
 /// Tokens around each message, that a model's template adds.
 const MESSAGE_TOKENS: u64 = 4;
@@ -72,15 +72,15 @@ pub struct Llm {
     models: BTreeMap<String, Model>,
 }
 
-/// A try that failed, and whether another one may not.
-struct Setback {
+/// A failed attempt, and whether the next one may succeed.
+struct AttemptError {
     error: ExecuteError,
-    passing: bool,
+    transient: bool,
 }
 
-impl From<ExecuteError> for Setback {
+impl From<ExecuteError> for AttemptError {
     fn from(error: ExecuteError) -> Self {
-        Self { passing: error.passing(), error }
+        Self { transient: error.is_transient(), error }
     }
 }
 
@@ -194,21 +194,21 @@ impl Model {
     }
 
     /// Asking twice does no harm but cost.
-    async fn persist(&self, work: &Work<'_>, request: &str) -> Result<Said, ExecuteError> {
+    async fn persist(&self, work: &Work<'_>, request: &str) -> Result<Completion, ExecuteError> {
         let mut retries = Retries::of(work);
         loop {
             match self.ask(work, request).await {
-                Err(Setback { error, passing: true }) if retries.anyway(&error).await => {}
+                Err(AttemptError { error, transient: true }) if retries.anyway(&error).await => {}
                 end => return end.map_err(|setback| setback.error),
             }
         }
     }
 
-    async fn ask(&self, work: &Work<'_>, request: &str) -> Result<Said, Setback> {
+    async fn ask(&self, work: &Work<'_>, request: &str) -> Result<Completion, AttemptError> {
         let answer = self.endpoint.ask(request.to_owned()).await?;
         if answer.status != StatusCode::OK {
-            let passing = answer.status.is_server_error();
-            return Err(Setback { error: self.endpoint.declined(answer.status), passing });
+            let transient = answer.status.is_server_error();
+            return Err(AttemptError { error: self.endpoint.declined(answer.status), transient });
         }
         let content_type = answer.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         match content_type {
@@ -218,7 +218,11 @@ impl Model {
     }
 
     /// Puts the pieces of an answer together as they come.
-    async fn listen(&self, work: &Work<'_>, mut answer: Answer) -> Result<Said, Setback> {
+    async fn listen(
+        &self,
+        work: &Work<'_>,
+        mut answer: Answer,
+    ) -> Result<Completion, AttemptError> {
         let limit = wire_bytes_max(work);
         let mut reply = Reply::new(work);
         let mut events = Events::default();
@@ -242,7 +246,11 @@ impl Model {
     }
 
     /// An answer in one piece, of a server that does not stream.
-    async fn read_whole(&self, work: &Work<'_>, mut answer: Answer) -> Result<Said, Setback> {
+    async fn read_whole(
+        &self,
+        work: &Work<'_>,
+        mut answer: Answer,
+    ) -> Result<Completion, AttemptError> {
         let body = answer.body(wire_bytes_max(work)).await;
         let body = body.map_err(|error| self.endpoint.explain(error))?;
         let mut reply = Reply::new(work);
@@ -250,19 +258,19 @@ impl Model {
         self.end(reply)
     }
 
-    /// What was said, if the server says that it is all.
-    fn end(&self, reply: Reply<'_>) -> Result<Said, Setback> {
+    /// The answer, if the server has marked its end.
+    fn end(&self, reply: Reply<'_>) -> Result<Completion, AttemptError> {
         reply.end().map_err(|error| self.told(error))
     }
 
-    fn told(&self, error: reply::ReplyError) -> Setback {
-        let passing = error.passing();
+    fn told(&self, error: reply::ReplyError) -> AttemptError {
+        let transient = error.is_transient();
         let error = match error {
             reply::ReplyError::TooLarge(limit) => ExecuteError::TooLarge { limit },
             error if error.away() => self.endpoint.unreachable(&error.to_string()),
             error => self.endpoint.useless(&error.to_string()),
         };
-        Setback { error, passing }
+        AttemptError { error, transient }
     }
 }
 

@@ -21,7 +21,7 @@ mod web;
 use super::endpoint::{Endpoint, EndpointError, PLAIN, blame, transport};
 use super::retry::Retries;
 use super::{ExecuteError, Work};
-use answer::Shapeless;
+use answer::UntypedContent;
 use budget::Budget;
 use process::{Process, Server};
 use remuda_protocol::dispatcher::spec::JobType;
@@ -42,13 +42,13 @@ use tokio::time::timeout;
 use tracing::warn;
 use web::Web;
 
-/// Bytes that a server may send besides a result: what it says about itself, and its chatter.
+/// Bytes that a server may send besides a result, as its description and notifications.
 const WIRE_BYTES: usize = 256 * 1024;
 /// Characters of a server's own words that are passed on.
 const WORDS_MAX: usize = 200;
 /// What becomes of a call that failed.
 const ONCE: &str = "the call may have had its effect and is not repeated";
-/// How long a server may take to hear that a session is over. The result is there already.
+/// Bounds the end of a session. The result has arrived by then.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -100,13 +100,13 @@ impl Default for ServerConfig {
 #[derive(Debug, Error)]
 pub enum McpError {
     /// Neither a program nor an address, or both.
-    #[error("the MCP server {0:?} needs either a command or a url")]
+    #[error("MCP server {0:?}: set either a command or a url")]
     NotOne(String),
     /// Settings of the other kind.
-    #[error("the MCP server {0:?}: args and env go with a command, api_key_file goes with a url")]
+    #[error("MCP server {0:?}: args and env need a command, api_key_file needs a url")]
     Mixed(String),
     /// Programs are not looked for.
-    #[error("the MCP server {0:?}: its command must be a whole path, from / on")]
+    #[error("MCP server {0:?}: the command must be an absolute path")]
     NotAbsolute(String),
     /// Its address or its key.
     #[error(transparent)]
@@ -199,11 +199,11 @@ impl Mcp {
             .await
             .map_err(|_| ExecuteError::TimedOut(work.time_limit))??;
         answer::shape(work, result).map_err(|error| match error {
-            Shapeless::Reported(text) => {
+            UntypedContent::Reported(text) => {
                 known.useless(&format!("the tool reports an error: {}", known.words(&text)))
             }
-            Shapeless::Useless(reason) => known.useless(&reason),
-            Shapeless::Other(error) => error,
+            UntypedContent::Useless(reason) => known.useless(&reason),
+            UntypedContent::Other(error) => error,
         })
     }
 }
@@ -247,7 +247,7 @@ impl Known {
         }
     }
 
-    /// Asks for what any server tells that lets the operator in: its tools.
+    /// Lists the tools, which every server answers that grants access.
     async fn plain(&self) -> Result<(), ExecuteError> {
         let budget = Budget::new(WIRE_BYTES);
         let asked = async {
@@ -280,7 +280,7 @@ impl Known {
         let (greeted, process) = match &self.kind {
             Kind::Program(server) => {
                 let (process, pipes) = server.start(budget).map_err(|error| {
-                    warn!(server = self.what, %error, "an operator's program does not start");
+                    warn!(server = self.what, %error, "MCP server failed to start");
                     self.unreachable("it does not start")
                 })?;
                 (client().serve(pipes).await, Some(process))
@@ -294,7 +294,7 @@ impl Known {
             Ok(service) => Ok(Session { service, _process: process }),
             Err(error) => {
                 let reason = self.words(&error.to_string());
-                warn!(server = self.what, reason, "an operator's MCP server does not greet");
+                warn!(server = self.what, reason, "MCP initialize failed");
                 Err(budget.failure().unwrap_or_else(|| self.unreachable("no MCP server answers")))
             }
         }
@@ -303,9 +303,9 @@ impl Known {
     /// Why a call has no result.
     fn failed(&self, budget: &Budget, error: ServiceError) -> ExecuteError {
         let reason = self.words(&error.to_string());
-        warn!(server = self.what, reason, "a call of an operator's MCP server fails");
+        warn!(server = self.what, reason, "MCP call failed");
         match (budget.failure(), error) {
-            // Whoever is not let in has called nothing.
+            // A call that was refused access had no effect.
             (Some(error @ (ExecuteError::TooLarge { .. } | ExecuteError::Backend(_))), _) => error,
             (_, ServiceError::McpError(said)) => {
                 self.useless(&format!("it refuses: {}", self.words(&said.message)))
@@ -337,7 +337,7 @@ impl Known {
     }
 }
 
-/// Who we are: somebody who calls tools and can be asked for nothing.
+/// A client without capabilities.
 fn client() -> ClientConfig {
     let name = Implementation::new("remuda", env!("CARGO_PKG_VERSION"));
     ClientConfig::new(ClientCapabilities::default(), name)

@@ -1,8 +1,7 @@
-//! The kinds of work. Each has its file, its limits and its ways to fail.
+//! The kinds of work: one file each, with its limits and errors.
 //!
-//! An executor gets a specification that the chain has accepted, which says nothing of what this
-//! runner's operator allows: that is asked first. A result is bytes in the form that the job's
-//! `result_schema` names, at most as many as it allows.
+//! The chain has accepted the specification that an executor gets. The executor first checks what the
+//! operator allows. A result has the form and at most the size of the job's `result_schema`.
 //!
 //! - [`http`]: web requests, to the addresses that [`address`] allows
 //! - [`dns`]: what resolvers confirm, as a report in any result or as work of its own
@@ -13,7 +12,7 @@
 //!
 //! [`Executors`] has those that the settings name; [`Capabilities`] says what work they can do.
 //!
-//! Where the job itself is why there is no result, [`excuse`] has the word that the chain is told.
+//! If the job itself is why there is no result, [`excuse`] maps the error to a code for the chain.
 
 pub mod address;
 mod capabilities;
@@ -50,15 +49,15 @@ use remuda_protocol::verifier::check::VerifierCheck;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Told how far the work is.
+/// Receives progress reports.
 pub trait Progress: Send + Sync {
-    /// In percent, with a word for people.
+    /// Percent, and a text for people.
     fn report(&self, percent: u8, detail: &str);
 }
 
-pub struct Unheard;
+pub struct NoProgress;
 
-impl Progress for Unheard {
+impl Progress for NoProgress {
     fn report(&self, _: u8, _: &str) {}
 }
 
@@ -66,14 +65,13 @@ impl Progress for Unheard {
 pub struct Work<'a> {
     pub job_id: JobId,
     pub spec: &'a JobSpec,
-    /// Time for it: the job's own bound, or less if its deadline is near.
+    /// The job's own bound, or less if its deadline is near.
     pub time_limit: Duration,
-    /// Who wants to know how far it is.
     pub progress: &'a dyn Progress,
 }
 
 impl Work<'_> {
-    /// Bytes that the result may have.
+    /// Of the result.
     pub fn max_bytes(&self) -> usize {
         self.spec.result_schema.max_return_bytes as usize
     }
@@ -89,60 +87,50 @@ pub(crate) fn resolvers_asked(spec: &JobSpec) -> usize {
     needed.max().unwrap_or(0)
 }
 
-/// What executing a job leads to.
 pub type ExecuteResult = Result<Vec<u8>, ExecuteError>;
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExecuteError {
-    /// This runner's operator does not allow it.
-    #[error("not allowed here: {0}")]
+    #[error("not allowed by the operator: {0}")]
     NotAllowed(String),
-    /// What is asked for makes no sense.
-    #[error("the job cannot be done: {0}")]
+    #[error("invalid job: {0}")]
     BadJob(String),
-    /// Nobody answers, or the answer broke off.
-    #[error("cannot reach it: {0}")]
+    /// No answer, or an incomplete one.
+    #[error("unreachable: {0}")]
     Unreachable(String),
-    /// A server of the operator's own is not what its settings say, or does not let it in. Nobody but the
-    /// operator can mend that.
-    #[error("its operator's server is of no use: {0}")]
+    /// A server of the operator contradicts its settings, or refuses access. Only the operator can fix that.
+    #[error("backend misconfigured: {0}")]
     Backend(String),
-    /// The job's server turns the request down; or the operator's does, though it answers a plain
-    /// question: because of what the job asks.
-    #[error("the request was refused: {0}")]
+    /// The job's server refused the request; or the operator's did, although it answers a plain one.
+    #[error("request refused: {0}")]
     Refused(String),
-    /// An answer, but not one that can be used.
-    #[error("a useless answer: {0}")]
+    #[error("invalid response: {0}")]
     BadAnswer(String),
-    /// More than the job allows.
-    #[error("more than {limit} bytes")]
+    #[error("result too large: more than {limit} bytes")]
     TooLarge { limit: usize },
-    /// More than the job pays for, or than this runner can pay for.
-    #[error("more than {limit} bytes: {why}")]
+    /// The job, or the runner, cannot pay for the result.
+    #[error("result too large: more than {limit} bytes, {why}")]
     TooCostly {
         limit: usize,
-        /// Why no more, for the operator.
+        /// For the operator.
         why: &'static str,
     },
-    /// Longer than the job allows.
-    #[error("not done within {0:?}")]
+    #[error("timed out after {0:?}")]
     TimedOut(Duration),
-    /// A program did what it must not, or more than it may.
-    #[error("the program failed: {0}")]
+    /// A program trapped, or exceeded its limits.
+    #[error("program failed: {0}")]
     Program(String),
 }
 
 impl ExecuteError {
-    /// Whether it is worth trying again.
-    pub fn passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Refused(_))
     }
 }
 
-/// Whether work that may have been done can be done again without harm. A second GET finds what the
-/// first one found, and a signed Ethereum transaction is the same one however often it is sent; a
-/// POST may buy something twice, and what a tool does nobody knows.
+/// Whether repeating the work is harmless. A GET reads only, and a signed Ethereum transaction takes effect
+/// once however often it is sent. A POST may buy something twice, and the effects of a tool are unknown.
 pub fn repeatable(work: &JobType) -> bool {
     match work {
         JobType::Http { method, .. } => matches!(method.as_str(), "GET" | "HEAD"),
@@ -157,7 +145,7 @@ mod tests {
     use crate::testing::http_spec;
 
     #[test]
-    fn only_harmless_work_is_done_again() {
+    fn only_harmless_work_is_repeatable() {
         let method = |method: &str| repeatable(&http_spec(method, "http://example.com/").job_type);
         assert!(method("GET") && method("HEAD"));
         assert!(!method("POST") && !method("PUT") && !method("DELETE") && !method("PATCH"));

@@ -7,7 +7,7 @@
 use super::address::AddressRefusal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Where Linux tells which IPv6 addresses its links have. Elsewhere links are not known.
+/// Lists the IPv6 addresses of the links. Linux only.
 const LINKS: &str = "/proc/net/if_inet6";
 /// Any port: nothing is sent there.
 const PORT: u16 = 9;
@@ -31,7 +31,7 @@ fn is_own(address: IpAddr) -> bool {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
-    // Without a socket nobody can tell, and nobody can connect either.
+    // Without a socket a connection is impossible, too.
     let Ok(socket) = UdpSocket::bind(any) else { return true };
     if socket.connect((address, PORT)).is_err() {
         return false;

@@ -28,11 +28,11 @@ pub(super) struct Hop {
 /// A redirect that is not followed.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum RedirectError {
-    #[error("it redirects to no address that can be read")]
+    #[error("redirect to a malformed address")]
     BadLocation,
-    #[error("it redirects from https to http")]
+    #[error("redirect from https to http")]
     Downgrade,
-    #[error("it redirects to an address with credentials")]
+    #[error("redirect to an address with credentials")]
     Credentials,
 }
 

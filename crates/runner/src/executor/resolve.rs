@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use std::io;
 use std::net::IpAddr;
 
-/// Looks up names. What it answers is checked, and nobody asks again before connecting.
+/// Looks up names. The answer is checked, and connections use it without a second lookup.
 pub trait Resolve: Send + Sync {
     /// All addresses of a name, best first.
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;

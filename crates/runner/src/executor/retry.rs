@@ -1,45 +1,43 @@
-//! Trying again what may pass.
+//! Retries after transient failures.
 
 use super::{ExecuteError, Work};
+use crate::backoff::Backoff;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The first pause; each further one is twice as long.
-const PAUSE: Duration = Duration::from_millis(200);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+const PAUSE: Backoff = Backoff { first: Duration::from_millis(200), max: Duration::from_secs(5) };
 
 /// The retries that a job allows.
 pub(super) struct Retries<'a> {
     work: &'a Work<'a>,
-    left: u32,
-    pause: Duration,
+    failures: u32,
+    max: u32,
 }
 
 impl<'a> Retries<'a> {
     /// As many as the job allows.
     pub(super) fn of(work: &'a Work<'a>) -> Self {
-        Self { work, left: work.spec.bounds.max_retries, pause: PAUSE }
+        Self { work, failures: 0, max: work.spec.bounds.max_retries }
     }
 
-    /// None: once is all that is safe.
+    /// For work that must not be repeated.
     pub(super) fn none(work: &'a Work<'a>) -> Self {
-        Self { left: 0, ..Self::of(work) }
+        Self { max: 0, ..Self::of(work) }
     }
 
-    /// Whether to try again after a failure. If so, some time has passed.
+    /// Waits and returns `true` if the failure is transient and a retry is left.
     pub(super) async fn again(&mut self, failure: &ExecuteError) -> bool {
-        failure.passing() && self.anyway(failure).await
+        failure.is_transient() && self.anyway(failure).await
     }
 
-    /// The same after a failure of which only the caller knows that it may pass.
+    /// The same for a failure that only the caller knows to be transient.
     pub(super) async fn anyway(&mut self, failure: &ExecuteError) -> bool {
-        if self.left == 0 {
+        if self.failures >= self.max {
             return false;
         }
-        self.work.progress.report(0, &format!("trying again: {failure}"));
-        sleep(self.pause).await;
-        self.left -= 1;
-        self.pause = (self.pause * 2).min(PAUSE_MAX);
+        self.work.progress.report(0, &format!("retrying: {failure}"));
+        sleep(PAUSE.pause(self.failures)).await;
+        self.failures += 1;
         true
     }
 }

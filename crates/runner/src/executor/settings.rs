@@ -29,7 +29,7 @@ pub struct ExecutorSettings {
 }
 
 impl ExecutorSettings {
-    /// Makes every path one that starts at this directory.
+    /// Resolves relative paths against this directory.
     pub fn below(&mut self, base: &Path) {
         let mut paths = Vec::new();
         paths.extend(self.http.as_mut().and_then(|http| http.ca_file.as_mut()));

@@ -7,7 +7,7 @@ const EVENT_BYTES_MAX: usize = 256 * 1024;
 
 /// An event that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("an event of more than {EVENT_BYTES_MAX} bytes")]
+#[error("event too large: more than {EVENT_BYTES_MAX} bytes")]
 pub(super) struct TooLong;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 exchange over a connection of its own, to an address that was looked at.
+//! One HTTP/1.1 exchange over a new connection, to an address that was checked.
 //!
 //! The name is looked up once, each address is checked, and one that passed is connected to by
 //! number: nobody can answer differently in between. There is no proxy, no cookie, no
@@ -29,7 +29,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-/// How it is told that a name has no address.
+/// The error for a name without an address.
 pub(super) const NOT_FOUND: &str = "cannot look up";
 
 /// Addresses of one name that are tried; a name may have hundreds.
@@ -153,7 +153,7 @@ impl Transport {
         };
         let mut refusal = None;
         let check = |address: IpAddr| match self.rules.check(address) {
-            // What the operator names may be as near as it likes.
+            // The operator may name any address.
             Ok(()) if !self.rules.names(address) => near::check(address),
             end => end,
         };
@@ -209,7 +209,7 @@ fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
     if roots.len() == before { Err("no certificate in it".into()) } else { Ok(()) }
 }
 
-/// The request as it goes out: only path and query, and the headers that belong to the connection.
+/// The request with path and query only, and with the headers of the connection.
 fn request(outgoing: Outgoing<'_>) -> Result<Request<Full<Bytes>>, TransportError> {
     let unusable = || TransportError::BadUrl("it cannot be written into a request");
     let url = outgoing.url;
@@ -246,7 +246,7 @@ async fn exchange(
         .map_err(|error| TransportError::NotConnected(error.to_string()))?;
     let mut driver = JoinSet::new();
     driver.spawn(async move {
-        // Whatever goes wrong here is told to whoever waits for the answer.
+        // Errors reach the caller through the response.
         let _ = connection.await;
     });
     let answer = sender.send_request(request).await.map_err(broken)?;
@@ -268,7 +268,7 @@ impl Answer {
     /// The next piece of the body.
     pub(super) async fn piece(&mut self) -> Result<Option<Bytes>, TransportError> {
         while let Some(frame) = self.body.frame().await {
-            // What is no data is a trailer, which nobody asked for.
+            // Trailers are ignored.
             if let Ok(data) = frame.map_err(broken)?.into_data() {
                 return Ok(Some(data));
             }
@@ -276,17 +276,17 @@ impl Answer {
         Ok(None)
     }
 
-    /// The whole body, if it has at most `limit` bytes. One that announces more is not read.
+    /// The whole body, if it has at most `limit` bytes. A body that announces more is not read.
     pub(super) async fn body(&mut self, limit: usize) -> Result<Vec<u8>, TransportError> {
         self.body_told(limit, |_| {}).await
     }
 
-    /// Bytes that the body will have, if its head says so.
+    /// The announced length of the body.
     pub(super) fn announced(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
 
-    /// The same; whoever wants to know is told how many bytes there are so far.
+    /// The same, reporting the number of bytes read.
     pub(super) async fn body_told(
         &mut self,
         limit: usize,

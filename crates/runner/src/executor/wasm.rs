@@ -66,7 +66,7 @@ pub struct WasmConfig {
     pub folder: PathBuf,
     /// Programs that jobs may use, by their hash in hex. Their modules must be there.
     pub allow: Vec<String>,
-    /// Whether jobs may also use what governance vouches for, as far as its module is there.
+    /// Also run programs that governance pins, if their modules are installed.
     pub allow_pinned: bool,
     /// Bytes of a module. Compiling it takes many times as much memory, and cannot be interrupted.
     pub module_bytes_max: usize,
@@ -111,13 +111,12 @@ impl WasmConfig {
 /// Why an operator's programs cannot be used.
 #[derive(Debug, Error)]
 pub enum WasmError {
-    /// Not a hash.
-    #[error("{0:?} is no BLAKE3 hash: 64 hexadecimal digits")]
+    #[error("{0:?} is not a BLAKE3 hash: write 64 hexadecimal digits")]
     BadHash(String),
-    #[error("there is no folder {}: make it and put the modules there, or take [wasm] out", .0.display())]
+    #[error("folder {} does not exist: create it with the modules, or remove [wasm]", .0.display())]
     NoFolder(PathBuf),
     /// A program that is allowed, and is not there.
-    #[error("the program {hash}: {reason}")]
+    #[error("program {hash}: {reason}")]
     Module {
         hash: B256,
         /// What is wrong with it.
@@ -163,7 +162,7 @@ impl Wasm {
         self.allow.iter().copied()
     }
 
-    /// Does a job. `pinned`: governance vouches for its program, as the chain says.
+    /// `pinned`: governance vouches for the program.
     pub async fn execute(&self, work: &Work<'_>, pinned: bool) -> Result<Vec<u8>, ExecuteError> {
         let JobType::Custom { executor_hash, params } = &work.spec.job_type else {
             return Err(ExecuteError::BadJob("no program to run".into()));
@@ -186,7 +185,7 @@ impl Wasm {
         params: &[u8],
     ) -> Result<Vec<u8>, ExecuteError> {
         let module = self.modules.get(hash).await?;
-        // Whoever stops waiting drops this, and the program stops.
+        // Dropping the future stops the program.
         let stop = Stop::new(&self.engine);
         let run = Run {
             module,

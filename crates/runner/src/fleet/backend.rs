@@ -4,7 +4,7 @@ use super::job::{FleetError, FleetJob};
 use super::token::{REQUEST_TIMEOUT, TokenCheck, TokenError};
 use super::{FleetSettings, tags};
 use crate::backend::{Backend, BackendError, Job};
-use crate::backoff::pause;
+use crate::backoff::Backoff;
 use crate::executor::{Capabilities, ExecuteResult, Progress, TIMEOUT_SPARE};
 use futures::future::{BoxFuture, join_all};
 use futures::{FutureExt as _, StreamExt as _};
@@ -17,16 +17,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::{debug, warn};
 
-/// The pause between two attempts to reach the orchestrator doubles so many times.
-const DOUBLINGS_MAX: u32 = 4;
-/// How long a cancellation is attempted. After that nobody begins the run, or its limits end it.
+/// Between two attempts to reach the orchestrator.
+const RETRY: Backoff =
+    Backoff { first: Duration::from_millis(100), max: Duration::from_millis(1_600) };
+/// How long a cancellation is retried. After that the run's own limits end it.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(60);
 /// The same when the runner stops.
 const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// What an orchestrator says of a run that it does not have.
+/// The orchestrator's code for a run that it does not have.
 const UNKNOWN_RUN: &str = "UNKNOWN_RUN";
-/// The pause between two requests for a run that cannot be watched.
-const POLL_PAUSE: Duration = Duration::from_secs(1);
+/// Interval of requests for a run that cannot be streamed.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Executes jobs by the workers of an orchestrator.
 #[derive(Clone)]
@@ -34,13 +35,13 @@ pub struct FleetBackend {
     client: Client,
     token: TokenCheck,
     capabilities: Capabilities,
-    /// Runs that somebody in this process waits for.
+    /// Runs that this process waits for.
     open: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
 impl FleetBackend {
-    /// A backend for the orchestrator of these settings. Fails if the token does not allow submitting; an
-    /// orchestrator that cannot be reached is asked again later.
+    /// Fails if the token does not allow submitting. An unreachable orchestrator is no error: it is asked again
+    /// later.
     pub async fn connect(settings: &FleetSettings) -> Result<Self, TokenError> {
         let backend = Self::new(settings)?;
         backend.token.check(&backend.client).await?;
@@ -58,16 +59,16 @@ impl FleetBackend {
         let tags = tags::required(&job.spec, &self.capabilities.servers);
         let job = FleetJob::new(job);
         let submission = || job.submission(tags.clone(), began.elapsed());
-        submission().ok_or_else(|| FleetError::Refused("it is too large".to_owned()))?;
+        submission().ok_or_else(|| FleetError::Refused("the job is too large".to_owned()))?;
         let run_id = Client::new_run();
-        // Before it is sent: what is sent may be taken, whether or not anybody hears of it.
+        // Before the submission: it may be accepted although no answer arrives.
         let cancel = CancelOnDrop::new(self.clone(), run_id.clone());
-        // Each attempt says how much time is left by then.
+        // Each attempt states the time that is left.
         let submit = async || match submission() {
             Some(run) => self.client.submit_as(&run_id, &run).await,
             None => Ok(()),
         };
-        if let Err(error) = insist(submit).await {
+        if let Err(error) = retry_until_answered(submit).await {
             cancel.disarm();
             return Err(refused(error));
         }
@@ -75,7 +76,7 @@ impl FleetBackend {
         cancel.disarm();
         let output = match ended.state {
             AttemptState::Succeeded => {
-                let output = insist(|| self.client.output(&ended.job_id)).await;
+                let output = retry_until_answered(|| self.client.output(&ended.job_id)).await;
                 Some(output.map_err(|error| FleetError::Invalid(error.to_string()))?)
             }
             _ => None,
@@ -83,7 +84,7 @@ impl FleetBackend {
         job.result(&ended, output.as_deref())
     }
 
-    /// Waits until the run is over, and reports its progress meanwhile.
+    /// Waits for the end of a run, and reports the progress that the orchestrator streams.
     async fn wait_for_end(
         &self,
         run_id: &RunId,
@@ -100,18 +101,19 @@ impl FleetBackend {
                         }
                     }
                 }
-                // Too many may watch: polling will do.
+                // Polling as a fallback: the orchestrator limits the number of streams, and a proxy may cut them.
                 Err(ClientError::Unreachable { .. } | ClientError::Nonsense { .. }) => {
-                    let view = insist(|| self.client.run(run_id)).await.map_err(failed)?;
+                    let view =
+                        retry_until_answered(|| self.client.run(run_id)).await.map_err(failed)?;
                     if let Some(job) = ended(view, progress)? {
                         return Ok(job);
                     }
-                    tokio::time::sleep(POLL_PAUSE).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
                 Err(error) => return Err(failed(error)),
             }
-            // The stream broke off: the orchestrator stops, or is gone. It, or another, knows the run.
-            tokio::time::sleep(pause(0, rand::random())).await;
+            // The stream ended early, as when the orchestrator restarts.
+            tokio::time::sleep(RETRY.jittered(0, rand::random())).await;
         }
     }
 
@@ -138,12 +140,12 @@ impl FleetBackend {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Cancels a run, however often that takes. A run that is unknown may be on its way.
+    /// Retries until the orchestrator answers. An unknown run may still arrive.
     async fn cancel(&self, run: &RunId) -> Result<(), ClientError> {
         loop {
-            match insist(|| self.client.cancel(run)).await {
+            match retry_until_answered(|| self.client.cancel(run)).await {
                 Err(ClientError::Refused { code, .. }) if code == UNKNOWN_RUN => {
-                    tokio::time::sleep(pause(DOUBLINGS_MAX, rand::random())).await;
+                    tokio::time::sleep(RETRY.jittered(u32::MAX, rand::random())).await;
                 }
                 answered => return answered,
             }
@@ -158,7 +160,7 @@ impl Backend for FleetBackend {
         progress: &'a dyn Progress,
     ) -> BoxFuture<'a, Result<ExecuteResult, BackendError>> {
         async move {
-            // An executor may take all the time that there is; that it did so is a result, and has to come back.
+            // An executor may use up all the time. Its timeout is a result, which takes some time to arrive.
             let done =
                 tokio::time::timeout(job.expires_in + TIMEOUT_SPARE, self.run(job, progress));
             Ok(done.await.unwrap_or(Err(FleetError::Late))?)
@@ -191,7 +193,7 @@ impl Backend for FleetBackend {
 fn ended(mut view: RunView, progress: &dyn Progress) -> Result<Option<JobView>, FleetError> {
     let ended = view.summary.status != RunStatus::Running;
     let job = view.jobs.pop();
-    let job = job.ok_or_else(|| FleetError::Invalid("a run without its job".to_owned()))?;
+    let job = job.ok_or_else(|| FleetError::Invalid("the run has no job".to_owned()))?;
     if ended {
         return Ok(Some(job));
     }
@@ -202,16 +204,16 @@ fn ended(mut view: RunView, progress: &dyn Progress) -> Result<Option<JobView>, 
 }
 
 /// Repeats a request until the orchestrator answers it, whatever the answer is.
-async fn insist<T, F: Future<Output = Result<T, ClientError>>>(
+async fn retry_until_answered<T, F: Future<Output = Result<T, ClientError>>>(
     request: impl Fn() -> F,
 ) -> Result<T, ClientError> {
     let mut failures = 0;
     loop {
         match request().await {
-            // A proxy may answer anything while the orchestrator is away.
+            // While the orchestrator is down a proxy may answer anything.
             Err(error @ (ClientError::Unreachable { .. } | ClientError::Nonsense { .. })) => {
                 debug!(%error, failures, "fleet request failed");
-                tokio::time::sleep(pause(failures.min(DOUBLINGS_MAX), rand::random())).await;
+                tokio::time::sleep(RETRY.jittered(failures, rand::random())).await;
                 failures += 1;
             }
             answered => return answered,
@@ -260,7 +262,7 @@ impl Drop for CancelOnDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::Unheard;
+    use crate::executor::NoProgress;
     use crate::testing::http_spec;
     use remuda_protocol::primitives::B256;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -307,7 +309,7 @@ mod tests {
         };
         let mut submitted = String::new();
         tokio::select! {
-            _ = backend.execute(&job, &Unheard) => panic!("nobody answered"),
+            _ = backend.execute(&job, &NoProgress) => panic!("nobody answered"),
             () = async {
                 while !submitted.starts_with("POST /api/v1/runs ") {
                     submitted = seen.recv().await.unwrap();

@@ -10,31 +10,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use thiserror::Error;
 
-/// A lease's time to live is this part of the time that is left for the result, so that a worker that dies
-/// leaves most of it to another.
+/// A lease lives for this part of the remaining time, so that a dead worker leaves most of it to another.
 const LEASES: u32 = 4;
-/// Shorter ones are lost to a busy moment; longer ones help nobody.
+/// Shorter leases expire on a busy machine; longer ones have no use.
 const TTL_SECONDS_MIN: u64 = 3;
 const TTL_SECONDS_MAX: u64 = 30;
-/// The orchestrator's own limit on the work is above the executor's.
+/// By which the orchestrator's time limit exceeds the executor's.
 const SPARE_SECONDS: u64 = 2;
-/// A week, as long as a job of the fleet may last.
+/// A week, the maximum of a fleet job.
 const RUNTIME_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
 
-/// Why the fleet has no result. The operator has to fix that; it is no excuse for a job.
+/// Why the fleet has no result. The operator has to fix it; it does not excuse the job.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FleetError {
     /// The orchestrator did not accept the job.
-    #[error("the fleet does not take the job: {0}")]
+    #[error("fleet refused the job: {0}")]
     Refused(String),
     /// No worker finished the job.
-    #[error("the fleet did not do the job: {0}")]
+    #[error("fleet failed the job: {0}")]
     Failed(String),
     /// The orchestrator or the worker answered something else.
-    #[error("the fleet's answer is invalid: {0}")]
+    #[error("invalid response of the fleet: {0}")]
     Invalid(String),
     /// No result came in time.
-    #[error("the fleet did not do the job in time; look at its workers: remuda fleet status")]
+    #[error("fleet missed the deadline of the job; check its workers: remuda fleet status")]
     Late,
 }
 
@@ -48,9 +47,9 @@ impl From<FleetError> for BackendError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FleetJob {
     call: JobCall,
-    /// Time until the result is of no use any more.
+    /// Time until the result is useless.
     expires_in: Duration,
-    /// Whether it may be begun once only.
+    /// It must not be repeated.
     once: bool,
 }
 
@@ -61,14 +60,13 @@ impl FleetJob {
         Self { call: JobCall { job_id, time_limit, pinned, spec }, expires_in, once }
     }
 
-    /// How long a silent worker keeps it from others.
     fn lease_ttl_seconds(&self) -> u32 {
         let part = (self.expires_in / LEASES).as_secs();
         u32::try_from(part.clamp(TTL_SECONDS_MIN, TTL_SECONDS_MAX)).unwrap_or(u32::MAX)
     }
 
-    /// The job as a run that nobody begins once the job has expired; `elapsed` is the time since the job was handed
-    /// to the fleet. None: it is larger than any job on chain.
+    /// A run that no worker starts after the job has expired. `elapsed`: since the job was handed to the fleet.
+    /// `None`: the job is larger than any job on chain.
     pub(super) fn submission(
         &self,
         tags: BTreeSet<Tag>,
@@ -115,9 +113,9 @@ impl FleetJob {
                 decode_result(bytes).map_err(|error| FleetError::Invalid(error.to_string()))
             }
             (AttemptState::Succeeded, None) => {
-                Err(FleetError::Invalid("a job that succeeded gave nothing".to_owned()))
+                Err(FleetError::Invalid("a successful job has no output".to_owned()))
             }
-            // Said by the worker itself: one that hangs is no excuse.
+            // Reported by the worker itself. A worker that hangs does not excuse the job.
             (AttemptState::TimedOut, _) if job.reason == Some(EndReason::Reported) => {
                 Ok(Err(ExecuteError::TimedOut(self.call.time_limit)))
             }

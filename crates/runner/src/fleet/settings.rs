@@ -18,7 +18,7 @@ pub struct FleetSettings {
     pub ca_file: Option<PathBuf>,
     /// Allows plain HTTP to another machine: everybody on the way can read and use what is sent.
     pub insecure: bool,
-    /// A file with a token that may submit. None: nobody asks for one.
+    /// A file with a token that may submit; none if the orchestrator requires no token.
     pub token_file: Option<PathBuf>,
     /// Whether workers make web requests.
     pub http: bool,
@@ -35,7 +35,7 @@ pub struct FleetSettings {
 }
 
 impl FleetSettings {
-    /// What workers are said to have.
+    /// The capabilities that workers should have.
     pub fn capabilities(&self) -> Capabilities {
         let dns = (!self.resolvers.is_empty()).then_some(DNS_VERIFIER_EXECUTOR_HASH);
         let programs = self.programs.iter().filter_map(|hash| hash.parse().ok());

@@ -17,7 +17,7 @@ use remuda_fleet::message::Tag;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use std::collections::BTreeSet;
 
-/// Resolvers that are counted in tags. A job that wants more is one for nobody.
+/// Bounds the resolvers counted in tags. No worker gets a job that needs more.
 const RESOLVERS_MAX: usize = 32;
 
 const HTTP: &str = "remuda:http";
@@ -31,7 +31,7 @@ fn plain(text: &str) -> Tag {
     Tag::new(text).expect("these are tags")
 }
 
-/// A tag with a name that somebody chose. One that is none of a tag's stands there as its hash.
+/// A tag with a free name. A name that is no valid tag is replaced by its hash.
 pub(crate) fn named(kind: &str, name: &str) -> Tag {
     Tag::new(&format!("{kind}:{name}")).unwrap_or_else(|_| {
         let hash = blake3::hash(name.as_bytes()).to_hex();

@@ -12,11 +12,11 @@ use std::time::Duration;
 use thiserror::Error;
 use tracing::debug;
 
-/// How long one request to the orchestrator may take where nobody waits for a job.
+/// For requests without a job.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// A token has a few dozen characters.
 const TOKEN_BYTES_MAX: u64 = 4_096;
-/// What an orchestrator says to a token that it does not know.
+/// The orchestrator's code for an unknown token.
 const UNAUTHORIZED: &str = "UNAUTHORIZED";
 
 /// Why a fleet cannot be used.
@@ -26,11 +26,11 @@ pub enum TokenError {
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// The file cannot be read.
-    #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
+    #[error("cannot read token file {} of [fleet]: {error}", path.display())]
     File { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Private(#[from] PrivateError),
-    #[error("{} is too long for a file with a token", .0.display())]
+    #[error("{} is too long for a token file", .0.display())]
     Long(PathBuf),
     #[error(
         "the orchestrator at {url} asks for a token with the scope submitter: set token_file under [fleet] to \
@@ -59,7 +59,7 @@ pub enum TokenError {
 pub(super) struct TokenCheck {
     url: String,
     file: Option<PathBuf>,
-    /// Whether the orchestrator has said that it is enough.
+    /// The orchestrator has confirmed the token's scope.
     known: Arc<AtomicBool>,
 }
 
@@ -102,7 +102,7 @@ impl TokenCheck {
                 })
             }
             Ok(Err(error)) => {
-                debug!(%error, "token scope unknown");
+                debug!(%error, "cannot check the token scope");
                 Ok(())
             }
             Err(_) => Ok(()),
@@ -164,7 +164,7 @@ mod tests {
         assert!(matches!(ask(Some("nobody")).await, Err(TokenError::Unknown { .. })));
         assert!(matches!(ask(None).await, Err(TokenError::None { .. })));
         serving.abort();
-        // One that is away may be back by the first job.
+        // An unreachable orchestrator may be back by the first job.
         let gone = FleetSettings {
             orchestrator: "http://127.0.0.1:9".to_owned(),
             ..FleetSettings::default()

@@ -29,7 +29,7 @@ pub struct JobCall {
     pub job_id: JobId,
     /// Time for the work, once it has begun.
     pub time_limit: Duration,
-    /// Whether governance vouches for its program, says the chain.
+    /// Governance vouches for the program.
     pub pinned: bool,
     pub spec: JobSpec,
 }
@@ -38,11 +38,11 @@ pub struct JobCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Of another version, or no job at all.
-    #[error("it is of another version: runner and workers must be of the same")]
+    #[error("version mismatch: install the same version on runner and workers")]
     Version,
-    #[error("the specification cannot be read")]
+    #[error("malformed specification")]
     Spec,
-    #[error("the worker's result cannot be read")]
+    #[error("malformed result of a worker")]
     Result,
 }
 
@@ -58,7 +58,6 @@ impl JobCall {
         Data::new(&bytes)
     }
 
-    /// From bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let (head, spec) = bytes.split_at_checked(HEAD).ok_or(WireError::Version)?;
         let millis: [u8; 8] = head[33..41].try_into().map_err(|_| WireError::Version)?;
@@ -93,7 +92,6 @@ enum WireFailure {
     Program(String),
 }
 
-/// As bytes.
 pub fn encode_result(result: &ExecuteResult) -> Data {
     let failure = |error: &ExecuteError| {
         let json = serde_json::to_vec(&WireFailure::from(error)).unwrap_or_default();
@@ -108,7 +106,6 @@ pub fn encode_result(result: &ExecuteResult) -> Data {
     data.or_else(|| failure(&ExecuteError::TooLarge { limit })).unwrap_or_default()
 }
 
-/// From bytes.
 pub fn decode_result(bytes: &[u8]) -> Result<ExecuteResult, WireError> {
     match bytes.split_first() {
         Some((0, result)) => Ok(Ok(result.to_vec())),

@@ -1,6 +1,6 @@
 //! What a node says, as far as a runner asks.
 
-use crate::daemon::town::{World, named};
+use crate::daemon::network::{World, named};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};

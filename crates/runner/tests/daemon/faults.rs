@@ -2,7 +2,8 @@
 //! that does not know the key any more. Each costs one job at most, and none leads to jail. What a
 //! provider refuses because of the job is no fault.
 
-use crate::daemon::town::{Town, folder, sees};
+use crate::daemon::network::{TestNetwork, folder, sees};
+use crate::namespace::run_in;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
@@ -56,9 +57,9 @@ impl Provider {
     }
 }
 
-fn question(town: &Town, content: &str) -> JobSpec {
+fn question(network: &TestNetwork, content: &str) -> JobSpec {
     let message = Message { role: "user".to_owned(), content: content.to_owned() };
-    let mut spec = town.single("GET");
+    let mut spec = network.single("GET");
     spec.job_type = JobType::Llm {
         model: "tiny".to_owned(),
         messages: vec![message],
@@ -78,7 +79,7 @@ async fn says(runner: &Handle, why: &str) {
     sees(runner, why, |s| s.problems.iter().any(|problem| problem.contains(why))).await;
 }
 
-impl Town {
+impl TestNetwork {
     async fn until_status(&self, runner: &Handle, status: Status) {
         let me = runner.runner();
         self.until(&format!("it is {status:?}"), |w| w.chain.runner(me).unwrap().status == status)
@@ -106,21 +107,21 @@ impl Town {
 async fn a_prompt_that_its_provider_refuses_is_excused_and_nobody_is_scored() {
     let provider = Provider::start().await;
     let sections = format!("[http]\n{}", provider.section());
-    let town = Town::build_offering(1, 2, vec![], &sections).await;
-    let runner = town.runner_with(0, "refused", &provider.section()).await;
+    let network = TestNetwork::build_offering(1, 2, vec![], &sections).await;
+    let runner = network.runner_with(0, "refused", &provider.section()).await;
     has_sessions(&runner).await;
     for _ in 0..4 {
-        let job = town.order(question(&town, UNWANTED));
-        town.until("the job is over", |world| world.is_over(job)).await;
+        let job = network.order(question(&network, UNWANTED));
+        network.until("the job is over", |world| world.is_over(job)).await;
         let excused = JobStatus::Failed { reason: Failure::Excused };
-        assert_eq!(town.job(job).unwrap().status, excused);
-        let seat = town.world().progress(job, runner.runner());
+        assert_eq!(network.job(job).unwrap().status, excused);
+        let seat = network.world().progress(job, runner.runner());
         assert_eq!(seat, Some(SeatState::Excused { excuse: Excuse::Refused }));
     }
-    town.assert_free(&runner, 0);
+    network.assert_free(&runner, 0);
     assert_eq!(runner.status().problems, [""; 0], "nothing is out of order");
-    let next = town.order(question(&town, CAPITAL));
-    town.settled(next).await;
+    let next = network.order(question(&network, CAPITAL));
+    network.settled(next).await;
     runner.stop().await;
 }
 
@@ -128,47 +129,28 @@ async fn a_prompt_that_its_provider_refuses_is_excused_and_nobody_is_scored() {
 async fn a_key_that_its_provider_revokes_costs_one_job_and_a_pause() {
     let provider = Provider::start().await;
     let sections = format!("[http]\n{}", provider.section());
-    let town = Town::build_offering(1, 2, vec![], &sections).await;
-    let runner = town.runner_with(0, "revoked", &provider.section()).await;
+    let network = TestNetwork::build_offering(1, 2, vec![], &sections).await;
+    let runner = network.runner_with(0, "revoked", &provider.section()).await;
     has_sessions(&runner).await;
-    let first = town.order(question(&town, CAPITAL));
-    town.settled(first).await;
+    let first = network.order(question(&network, CAPITAL));
+    network.settled(first).await;
 
     provider.locked.store(true, Ordering::SeqCst);
-    let lost = town.order(question(&town, CAPITAL));
+    let lost = network.order(question(&network, CAPITAL));
     says(&runner, "401").await;
-    town.until_status(&runner, Status::Paused).await;
-    town.draws_nobody(&question(&town, CAPITAL)).await;
-    town.until("the job is over", |world| world.is_over(lost)).await;
+    network.until_status(&runner, Status::Paused).await;
+    network.draws_nobody(&question(&network, CAPITAL)).await;
+    network.until("the job is over", |world| world.is_over(lost)).await;
     let asked = provider.asked.load(Ordering::SeqCst);
     assert!(asked <= 8, "it tries the provider now and then, not all the time: {asked}");
-    town.assert_free(&runner, 1);
+    network.assert_free(&runner, 1);
 
     provider.locked.store(false, Ordering::SeqCst);
     sees(&runner, "all is well", |s| s.problems.is_empty()).await;
-    town.until_status(&runner, Status::Active).await;
-    let next = town.order(question(&town, CAPITAL));
-    town.settled(next).await;
+    network.until_status(&runner, Status::Active).await;
+    let next = network.order(question(&network, CAPITAL));
+    network.settled(next).await;
     runner.stop().await;
-}
-
-/// Runs a test again where mounts are its own, and there it runs its body.
-fn alone(test: &str, body: impl Future<Output = ()>) {
-    const INSIDE: &str = "REMUDA_TEST_MOUNTS";
-    if std::env::var_os(INSIDE).is_none() {
-        let status = Command::new("unshare")
-            .args(["--user", "--map-root-user", "--mount", "--"])
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("daemon::faults::{test}"), "--nocapture"])
-            .env(INSIDE, "1")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&status.stdout);
-        assert!(status.status.success() && text.contains("1 passed"), "{test}: {text}");
-        return;
-    }
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(2).enable_all().build().unwrap().block_on(body);
 }
 
 fn run(program: &str, args: &[&str]) {
@@ -195,63 +177,71 @@ fn clear(data: &str) {
 
 #[test]
 fn a_full_disk_costs_no_job_and_a_pause() {
-    alone("a_full_disk_costs_no_job_and_a_pause", async {
+    run_in("--mount", "daemon::faults::a_full_disk_costs_no_job_and_a_pause", async {
         let data = small_disk("full");
-        let town = Town::build(1, 2).await;
-        let runner = town.runner(0, "full").await;
+        let network = TestNetwork::build(1, 2).await;
+        let runner = network.runner(0, "full").await;
         has_sessions(&runner).await;
         fill(&data);
         says(&runner, "no space left").await;
-        town.until_status(&runner, Status::Paused).await;
-        town.draws_nobody(&town.single("GET")).await;
-        town.assert_free(&runner, 0);
+        network.until_status(&runner, Status::Paused).await;
+        network.draws_nobody(&network.single("GET")).await;
+        network.assert_free(&runner, 0);
 
         clear(&data);
         sees(&runner, "all is well", |s| s.problems.is_empty()).await;
-        town.until_status(&runner, Status::Active).await;
-        let next = town.order(town.single("GET"));
-        town.settled(next).await;
+        network.until_status(&runner, Status::Active).await;
+        let next = network.order(network.single("GET"));
+        network.settled(next).await;
         runner.stop().await;
     });
 }
 
 #[test]
 fn a_result_waits_for_a_disk_that_fills_up_while_it_is_found() {
-    alone("a_result_waits_for_a_disk_that_fills_up_while_it_is_found", async {
-        let data = small_disk("filling");
-        let town = Town::build(1, 2).await;
-        let runner = town.runner(0, "filling").await;
-        has_sessions(&runner).await;
-        town.web.slow(Duration::from_secs(1));
-        let job = town.order(town.single("GET"));
-        town.until("it is asked for", |_| town.web.asked() == 1).await;
-        fill(&data);
-        says(&runner, "the journal cannot be written").await;
-        clear(&data);
-        town.settled(job).await;
-        assert_eq!(town.web.asked(), 1, "the work is not done again");
-        runner.stop().await;
-    });
+    run_in(
+        "--mount",
+        "daemon::faults::a_result_waits_for_a_disk_that_fills_up_while_it_is_found",
+        async {
+            let data = small_disk("filling");
+            let network = TestNetwork::build(1, 2).await;
+            let runner = network.runner(0, "filling").await;
+            has_sessions(&runner).await;
+            network.web.slow(Duration::from_secs(1));
+            let job = network.order(network.single("GET"));
+            network.until("it is asked for", |_| network.web.asked() == 1).await;
+            fill(&data);
+            says(&runner, "the journal cannot be written").await;
+            clear(&data);
+            network.settled(job).await;
+            assert_eq!(network.web.asked(), 1, "the work is not done again");
+            runner.stop().await;
+        },
+    );
 }
 
 #[test]
 fn a_journal_that_becomes_read_only_costs_no_job_and_a_pause() {
-    alone("a_journal_that_becomes_read_only_costs_no_job_and_a_pause", async {
-        let town = Town::build(1, 2).await;
-        let runner = town.runner(0, "read-only").await;
-        has_sessions(&runner).await;
-        let jobs = Path::new(&folder("read-only")).join("jobs").display().to_string();
-        run("mount", &["--bind", &jobs, &jobs]);
-        run("mount", &["-o", "remount,bind,ro", &jobs]);
-        says(&runner, "Read-only file system").await;
-        town.until_status(&runner, Status::Paused).await;
-        town.draws_nobody(&town.single("GET")).await;
-        town.assert_free(&runner, 0);
+    run_in(
+        "--mount",
+        "daemon::faults::a_journal_that_becomes_read_only_costs_no_job_and_a_pause",
+        async {
+            let network = TestNetwork::build(1, 2).await;
+            let runner = network.runner(0, "read-only").await;
+            has_sessions(&runner).await;
+            let jobs = Path::new(&folder("read-only")).join("jobs").display().to_string();
+            run("mount", &["--bind", &jobs, &jobs]);
+            run("mount", &["-o", "remount,bind,ro", &jobs]);
+            says(&runner, "Read-only file system").await;
+            network.until_status(&runner, Status::Paused).await;
+            network.draws_nobody(&network.single("GET")).await;
+            network.assert_free(&runner, 0);
 
-        run("umount", &[&jobs]);
-        town.until_status(&runner, Status::Active).await;
-        let next = town.order(town.single("GET"));
-        town.settled(next).await;
-        runner.stop().await;
-    });
+            run("umount", &[&jobs]);
+            network.until_status(&runner, Status::Active).await;
+            let next = network.order(network.single("GET"));
+            network.settled(next).await;
+            runner.stop().await;
+        },
+    );
 }

@@ -3,9 +3,9 @@
 
 mod away;
 mod lost;
-mod told;
+mod progress;
 
-use crate::daemon::town::{Town, folder, settings};
+use crate::daemon::network::{TestNetwork, folder, settings};
 use remuda_fleet::auth::{Access, KeyPair, Scope, Token, TokenHash};
 use remuda_fleet::client::Client;
 use remuda_fleet::http::{Endpoint, Trust};
@@ -20,7 +20,7 @@ use remuda_fleet::view::JobView;
 use remuda_fleet::worker::{Link, LinkError};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::transaction::Instruction;
-use remuda_runner::daemon::{Daemon, Handle};
+use remuda_runner::daemon::{Daemon, Handle, ResultTampering};
 use remuda_runner::executor::Capabilities;
 use remuda_runner::fleet::tags;
 use std::collections::BTreeSet;
@@ -97,16 +97,16 @@ impl Fleet {
     }
 
     /// A runner that hands its work to it.
-    pub(crate) async fn runner(&self, town: &Town, number: usize, name: &str) -> Handle {
-        let key = town.world().runners[number].clone();
+    pub(crate) async fn runner(&self, network: &TestNetwork, number: usize, name: &str) -> Handle {
+        let key = network.world().runners[number].clone();
         let token = self.place.join("submitter.token");
         let sections = format!(
             "[fleet]\norchestrator = '{}'\ntoken_file = '{}'\nhttp = true",
             self.url(),
             token.display()
         );
-        let settings = settings(&folder(name), std::slice::from_ref(&town.api), &sections);
-        Daemon::start_with(&settings, key).await.unwrap()
+        let settings = settings(&folder(name), std::slice::from_ref(&network.api), &sections);
+        Daemon::start_with(&settings, key, ResultTampering::none()).await.unwrap()
     }
 
     /// A worker that is a process.
@@ -260,33 +260,33 @@ pub(crate) fn patient(mut spec: JobSpec) -> JobSpec {
 }
 
 /// How many results are on chain.
-pub(crate) fn results(town: &Town) -> usize {
-    town.world().count(|i| matches!(i, Instruction::SubmitResult { .. }))
+pub(crate) fn results(network: &TestNetwork) -> usize {
+    network.world().count(|i| matches!(i, Instruction::SubmitResult { .. }))
 }
 
 /// Waits until the web was asked so often.
-pub(crate) async fn asked(town: &Town, times: usize) {
+pub(crate) async fn asked(network: &TestNetwork, times: usize) {
     let began = Instant::now();
-    while town.web.asked() < times {
-        assert!(began.elapsed() < PATIENCE, "asked {} times, not {times}", town.web.asked());
+    while network.web.asked() < times {
+        assert!(began.elapsed() < PATIENCE, "asked {} times, not {times}", network.web.asked());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 #[tokio::test]
 async fn jobs_are_done_by_workers_of_a_configured_fleet() {
-    let town = Town::build(1, 2).await;
+    let network = TestNetwork::build(1, 2).await;
     let fleet = Fleet::start("fleet").await;
     let _workers = [fleet.worker("a"), fleet.worker("b")];
     fleet.knows(2).await;
-    let runner = fleet.runner(&town, 0, "fleet-runner").await;
-    let jobs: Vec<_> = (0..6).map(|_| town.order(patient(town.single("GET")))).collect();
+    let runner = fleet.runner(&network, 0, "fleet-runner").await;
+    let jobs: Vec<_> = (0..6).map(|_| network.order(patient(network.single("GET")))).collect();
     for job in jobs {
-        town.settled(job).await;
-        let result = town.world().chain.result(job).unwrap().result;
+        network.settled(job).await;
+        let result = network.world().chain.result(job).unwrap().result;
         assert!(String::from_utf8_lossy(&result).contains("42"), "{result:?}");
     }
-    assert_eq!((town.web.asked(), results(&town)), (6, 6));
+    assert_eq!((network.web.asked(), results(&network)), (6, 6));
     let job = fleet.job("an end", |job| job.reason.is_some()).await;
     let tags: BTreeSet<&str> = job.tags.iter().map(|tag| tag.as_str()).collect();
     assert_eq!(tags, BTreeSet::from(["remuda:http"]));

@@ -1,58 +1,20 @@
 //! Jobs that are executed in the runner's own process.
 
-use crate::daemon::town::{folder, settings};
+use crate::daemon::network::{folder, settings};
 use crate::daemon::web::Web;
-use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
-use remuda_protocol::primitives::{Amount, B256};
+use crate::executors::job::get;
+use remuda_protocol::primitives::B256;
 use remuda_runner::backend::{Backend as _, BackendError, Job, LocalBackend};
-use remuda_runner::executor::{ExecuteError, Progress, Unheard};
+use remuda_runner::executor::{ExecuteError, NoProgress, Progress};
 use std::sync::Mutex;
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 
-fn spec(url: &str) -> JobSpec {
-    JobSpec {
-        job_type: JobType::Http {
-            method: "GET".to_owned(),
-            url: url.to_owned(),
-            headers: vec![],
-            body: b"".as_slice().into(),
-            extract: String::new(),
-        },
-        bounds: ResourceBounds {
-            max_wall_time_seconds: 30,
-            max_memory_mb: 512,
-            ..ResourceBounds::default()
-        },
-        verification: Verification {
-            mode: VerificationMode::None,
-            runners: 1,
-            threshold: 1,
-            checks: vec![],
-        },
-        result_schema: ResultSchema {
-            max_return_bytes: 4_096,
-            expected_execution_ms: 100,
-            data_format: DataFormat::Json,
-        },
-        max_price: Amount(1),
-        tip: Amount(0),
-        timeout_blocks: 60,
-        callback: None,
-        tee_required: false,
-        secrets: vec![],
-        required_runner_pool: None,
-    }
-}
-
 fn job(url: &str, time_limit: u64, expires_in: u64) -> Job {
     Job {
         job_id: B256::repeat_byte(1),
-        spec: spec(url),
+        spec: get(url),
         time_limit: Duration::from_secs(time_limit),
         expires_in: Duration::from_secs(expires_in),
         pinned: false,
@@ -76,12 +38,12 @@ async fn asked(web: &Web, times: usize) {
 async fn a_job_leads_to_a_result_or_to_the_reason_why_there_is_none() {
     let web = Web::start().await;
     let backend = backend("local");
-    let found = backend.execute(&job(&web.url, 5, 10), &Unheard).await.unwrap();
+    let found = backend.execute(&job(&web.url, 5, 10), &NoProgress).await.unwrap();
     assert!(String::from_utf8(found.unwrap()).unwrap().contains("42"));
-    let nobody = backend.execute(&job("http://127.0.0.1:9/", 5, 10), &Unheard).await.unwrap();
+    let nobody = backend.execute(&job("http://127.0.0.1:9/", 5, 10), &NoProgress).await.unwrap();
     assert!(matches!(nobody, Err(ExecuteError::Unreachable(_))), "{nobody:?}");
     web.slow(Duration::from_secs(60));
-    let slow = backend.execute(&job(&web.url, 1, 10), &Unheard).await.unwrap();
+    let slow = backend.execute(&job(&web.url, 1, 10), &NoProgress).await.unwrap();
     assert!(matches!(slow, Err(ExecuteError::TimedOut(_))), "{slow:?}");
 }
 
@@ -92,12 +54,12 @@ async fn a_dropped_job_frees_its_slot() {
     web.slow(Duration::from_secs(60));
     let dropped = job(&web.url, 30, 30);
     tokio::select! {
-        done = backend.execute(&dropped, &Unheard) => panic!("{done:?}"),
+        done = backend.execute(&dropped, &NoProgress) => panic!("{done:?}"),
         () = asked(&web, 1) => {}
     }
     web.slow(Duration::ZERO);
     // There is one slot, and the first job would have it for half a minute.
-    let found = backend.execute(&job(&web.url, 5, 15), &Unheard).await;
+    let found = backend.execute(&job(&web.url, 5, 15), &NoProgress).await;
     assert!(found.unwrap().is_ok());
 }
 
@@ -107,7 +69,7 @@ async fn a_dropped_job_closes_its_connection() {
     let job = job(&format!("http://{}/", listener.local_addr().unwrap()), 30, 30);
     let backend = backend("closed");
     let mut connection = tokio::select! {
-        done = backend.execute(&job, &Unheard) => panic!("{done:?}"),
+        done = backend.execute(&job, &NoProgress) => panic!("{done:?}"),
         connection = async {
             let (mut connection, _) = listener.accept().await.unwrap();
             connection.read_u8().await.unwrap();
@@ -127,10 +89,10 @@ async fn a_job_that_expires_before_a_slot_is_free_is_not_begun() {
     web.slow(Duration::from_secs(60));
     let (long, short) = (job(&web.url, 20, 20), job(&web.url, 1, 1));
     let expired = tokio::select! {
-        done = backend.execute(&long, &Unheard) => panic!("{done:?}"),
+        done = backend.execute(&long, &NoProgress) => panic!("{done:?}"),
         expired = async {
             asked(&web, 1).await;
-            backend.execute(&short, &Unheard).await
+            backend.execute(&short, &NoProgress).await
         } => expired,
     };
     assert!(matches!(expired, Err(BackendError::NoSlot)), "{expired:?}");
@@ -169,5 +131,5 @@ async fn a_job_that_panics_frees_its_slot() {
     let job = job(&web.url, 5, 10);
     let panicked = backend.execute(&job, &Panics).await;
     assert!(matches!(panicked, Err(BackendError::Panicked)), "{panicked:?}");
-    assert!(backend.execute(&job, &Unheard).await.unwrap().is_ok());
+    assert!(backend.execute(&job, &NoProgress).await.unwrap().is_ok());
 }

@@ -1,15 +1,22 @@
 //! What an operator does.
 
-use crate::daemon::town::{Town, sees};
+use crate::daemon::network::{TestNetwork, sees};
+use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Amount, B256};
 use remuda_protocol::registry::runner::Status;
-use remuda_runner::daemon::{RunState, StatusView};
+use remuda_runner::daemon::{
+    Daemon, Handle, ResultTampering, RunState, Settings, StartError, StatusView,
+};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-async fn ask(runner: &remuda_runner::daemon::Handle, request: &str) -> String {
+async fn start(settings: &Settings, key: SecretKey) -> Result<Handle, StartError> {
+    Daemon::start_with(settings, key, ResultTampering::none()).await
+}
+
+async fn ask(runner: &Handle, request: &str) -> String {
     let address = runner.status_address().unwrap();
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -20,27 +27,27 @@ async fn ask(runner: &remuda_runner::daemon::Handle, request: &str) -> String {
 
 #[tokio::test]
 async fn draining_finishes_what_is_open_and_pauses() {
-    let town = Town::build(1, 2).await;
-    let mut runner = town.runner(0, "drain").await;
+    let network = TestNetwork::build(1, 2).await;
+    let mut runner = network.runner(0, "drain").await;
     sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2).await;
-    town.web.slow(Duration::from_millis(500));
-    let job = town.order(town.single("GET"));
+    network.web.slow(Duration::from_millis(500));
+    let job = network.order(network.single("GET"));
     sees(&runner, "it is at work", |s| s.jobs.len() == 1).await;
     let me = runner.runner();
     tokio::time::timeout(Duration::from_secs(30), runner.drain()).await.expect("it ends");
     assert_eq!(runner.status().state, RunState::Drained);
-    town.settled(job).await;
-    assert_eq!(town.world().chain.runner(me).unwrap().status, Status::Paused);
+    network.settled(job).await;
+    assert_eq!(network.world().chain.runner(me).unwrap().status, Status::Paused);
     // And back again.
-    let runner = town.runner(0, "drain").await;
-    town.until("it has resumed", |w| w.chain.runner(me).unwrap().status == Status::Active).await;
+    let runner = network.runner(0, "drain").await;
+    network.until("it has resumed", |w| w.chain.runner(me).unwrap().status == Status::Active).await;
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn the_status_page_tells_and_drains() {
-    let town = Town::build(1, 1).await;
-    let mut runner = town.runner_with(0, "page", "status = '127.0.0.1:0'").await;
+    let network = TestNetwork::build(1, 1).await;
+    let mut runner = network.runner_with(0, "page", "status = '127.0.0.1:0'").await;
     sees(&runner, "sessions are open", |s| s.sessions.iter().any(|v| v.open)).await;
     let head = "host: localhost\r\nconnection: close\r\n";
     let page = ask(&runner, &format!("GET / HTTP/1.1\r\n{head}\r\n")).await;
@@ -51,7 +58,7 @@ async fn the_status_page_tells_and_drains() {
     assert_eq!(view.runner.0, runner.runner());
     let foreign = "GET /status HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
     assert!(ask(&runner, foreign).await.starts_with("HTTP/1.1 403"));
-    let file = Path::new(&crate::daemon::town::folder("page")).join("drain.token");
+    let file = Path::new(&crate::daemon::network::folder("page")).join("drain.token");
     let token = std::fs::read_to_string(&file).unwrap();
     let (token, length) = (token.trim(), token.trim().len());
     for shown in [
@@ -67,7 +74,7 @@ async fn the_status_page_tells_and_drains() {
     assert_eq!(runner.status().state, RunState::Running, "nobody has drained it");
     remuda_runner::daemon::remote::drain(
         runner.status_address().unwrap(),
-        Path::new(&crate::daemon::town::folder("page")),
+        Path::new(&crate::daemon::network::folder("page")),
     )
     .await
     .unwrap();
@@ -85,8 +92,8 @@ fn open_up(path: &Path, mode: u32) {
 
 #[tokio::test]
 async fn files_that_others_can_read_are_tightened_at_the_start() {
-    let town = Town::build(1, 1).await;
-    let folder = PathBuf::from(crate::daemon::town::folder("tight"));
+    let network = TestNetwork::build(1, 1).await;
+    let folder = PathBuf::from(crate::daemon::network::folder("tight"));
     let (jobs, settings_file) = (folder.join("jobs"), folder.join("runner.toml"));
     std::fs::create_dir_all(&jobs).unwrap();
     let key = folder.join("model.key");
@@ -100,12 +107,12 @@ async fn files_that_others_can_read_are_tightened_at_the_start() {
         "status = '127.0.0.1:0'\n[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9'\napi_key_file = '{}'",
         key.display()
     );
-    let nodes = std::slice::from_ref(&town.api);
+    let nodes = std::slice::from_ref(&network.api);
     let mut settings =
-        crate::daemon::town::settings(&crate::daemon::town::folder("tight"), nodes, &model);
+        crate::daemon::network::settings(&crate::daemon::network::folder("tight"), nodes, &model);
     settings.file = settings_file.clone();
-    let secret = town.world().runners[0].clone();
-    let runner = remuda_runner::daemon::Daemon::start_with(&settings, secret).await.unwrap();
+    let secret = network.world().runners[0].clone();
+    let runner = start(&settings, secret).await.unwrap();
     sees(&runner, "it runs", |s| s.state == RunState::Running).await;
     assert_eq!((mode(&folder), mode(&jobs)), (0o700, 0o700));
     for file in ["runner.toml", "model.key", "jobs/1-0.json", "lock", "genesis", "drain.token"] {
@@ -116,112 +123,115 @@ async fn files_that_others_can_read_are_tightened_at_the_start() {
 
 #[tokio::test]
 async fn two_runners_do_not_share_a_journal() {
-    let town = Town::build(2, 0).await;
-    let first = town.runner(0, "shared").await;
-    let settings = crate::daemon::town::settings(
-        &crate::daemon::town::folder("shared"),
-        std::slice::from_ref(&town.api),
+    let network = TestNetwork::build(2, 0).await;
+    let first = network.runner(0, "shared").await;
+    let settings = crate::daemon::network::settings(
+        &crate::daemon::network::folder("shared"),
+        std::slice::from_ref(&network.api),
         "",
     );
-    let key = town.world().runners[1].clone();
-    let second = remuda_runner::daemon::Daemon::start_with(&settings, key).await;
+    let key = network.world().runners[1].clone();
+    let second = start(&settings, key).await;
     assert!(matches!(second, Err(remuda_runner::daemon::StartError::InUse(_))));
     first.stop().await;
 }
 
 #[tokio::test]
 async fn nodes_that_are_not_there_are_waited_for() {
-    let town = Town::build(1, 1).await;
+    let network = TestNetwork::build(1, 1).await;
     let sections = "[http.addresses]\nallow = ['127.0.0.0/8']";
     let dead = "http://127.0.0.1:9".to_owned();
-    let data = crate::daemon::town::folder("dead");
-    let settings = crate::daemon::town::settings(&data, std::slice::from_ref(&dead), sections);
-    let key = town.world().runners[0].clone();
-    let alone = remuda_runner::daemon::Daemon::start_with(&settings, key.clone()).await.unwrap();
+    let data = crate::daemon::network::folder("dead");
+    let settings = crate::daemon::network::settings(&data, std::slice::from_ref(&dead), sections);
+    let key = network.world().runners[0].clone();
+    let alone = start(&settings, key.clone()).await.unwrap();
     sees(&alone, "it says so", |s| !s.problems.is_empty()).await;
     assert_eq!(alone.status().state, RunState::Starting);
     alone.stop().await;
-    let settings = crate::daemon::town::settings(&data, &[dead, town.api.clone()], sections);
-    let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
-    let job = town.order(town.single("GET"));
-    town.settled(job).await;
+    let settings = crate::daemon::network::settings(&data, &[dead, network.api.clone()], sections);
+    let runner = start(&settings, key).await.unwrap();
+    let job = network.order(network.single("GET"));
+    network.settled(job).await;
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn a_journal_of_another_chain_is_not_used() {
-    let town = Town::build(1, 1).await;
-    let runner = town.runner(0, "chains").await;
+    let network = TestNetwork::build(1, 1).await;
+    let runner = network.runner(0, "chains").await;
     sees(&runner, "it is connected", |s| s.state == RunState::Running).await;
     runner.stop().await;
-    let first = std::mem::replace(&mut town.world().genesis, B256::repeat_byte(2));
-    let runner = town.runner(0, "chains").await;
+    let first = std::mem::replace(&mut network.world().genesis, B256::repeat_byte(2));
+    let runner = network.runner(0, "chains").await;
     let other = B256::repeat_byte(2).to_string();
     sees(&runner, "it says so", |s| {
         let says = |part: &str| s.problems.iter().any(|why| why.contains(part));
-        says(&town.api) && says(&first.to_string()) && says(&other) && says("data directory")
+        says(&network.api) && says(&first.to_string()) && says(&other) && says("data directory")
     })
     .await;
     assert_eq!(runner.status().state, RunState::Starting);
     let kept =
-        std::fs::read_to_string(format!("{}/genesis", crate::daemon::town::folder("chains")));
+        std::fs::read_to_string(format!("{}/genesis", crate::daemon::network::folder("chains")));
     assert_eq!(kept.unwrap().trim(), first.to_string(), "nothing is written over");
     // The right network is back.
-    town.world().genesis = first;
+    network.world().genesis = first;
     sees(&runner, "it goes on", |s| s.state == RunState::Running && s.problems.is_empty()).await;
     // A network that is made anew while it runs.
-    town.world().genesis = B256::repeat_byte(2);
+    network.world().genesis = B256::repeat_byte(2);
     sees(&runner, "it notices", |s| !s.problems.is_empty()).await;
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn a_second_node_of_another_chain_is_left_out() {
-    let (town, wrong) = (Town::build(1, 1).await, Town::build(1, 0).await);
+    let (network, wrong) = (TestNetwork::build(1, 1).await, TestNetwork::build(1, 0).await);
     wrong.world().genesis = B256::repeat_byte(2);
     let sections = "[http.addresses]\nallow = ['127.0.0.0/8']";
-    let nodes = [town.api.clone(), wrong.api.clone()];
-    let settings =
-        crate::daemon::town::settings(&crate::daemon::town::folder("second"), &nodes, sections);
-    let key = town.world().runners[0].clone();
-    let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
+    let nodes = [network.api.clone(), wrong.api.clone()];
+    let settings = crate::daemon::network::settings(
+        &crate::daemon::network::folder("second"),
+        &nodes,
+        sections,
+    );
+    let key = network.world().runners[0].clone();
+    let runner = start(&settings, key).await.unwrap();
     sees(&runner, "it says so", |s| s.problems.iter().any(|why| why.contains(&wrong.api))).await;
-    let job = town.order(town.single("GET"));
-    town.settled(job).await;
+    let job = network.order(network.single("GET"));
+    network.settled(job).await;
     assert_eq!(wrong.world().done.len(), 0);
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn a_runner_without_money_says_so_and_goes_on_once_it_has_some() {
-    let town = Town::build(1, 2).await;
-    let runner = town.runner(0, "poor").await;
+    let network = TestNetwork::build(1, 2).await;
+    let runner = network.runner(0, "poor").await;
     let me = runner.runner();
     sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2).await;
-    town.world().shown = Some(Amount(1_000));
+    network.world().shown = Some(Amount(1_000));
     let poor = |s: &StatusView| s.problems.iter().any(|why| why.contains("send it some"));
     sees(&runner, "it says so", poor).await;
-    let job = town.order(town.single("GET"));
-    town.until("it is drawn", |w| w.progress(job, me).is_some()).await;
-    let height = town.height();
-    town.until("some blocks later", |w| w.chain.height().get() > height + 12).await;
-    assert_eq!(town.web.asked(), 0, "it could not deliver what it found");
-    town.world().shown = Some(Amount::cby(100));
-    town.settled(job).await;
+    let job = network.order(network.single("GET"));
+    network.until("it is drawn", |w| w.progress(job, me).is_some()).await;
+    let height = network.height();
+    network.until("some blocks later", |w| w.chain.height().get() > height + 12).await;
+    assert_eq!(network.web.asked(), 0, "it could not deliver what it found");
+    network.world().shown = Some(Amount::cby(100));
+    network.settled(job).await;
     sees(&runner, "all is well", |s| s.problems.is_empty()).await;
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn a_model_server_that_is_gone_is_told_until_it_is_back() {
-    let town = Town::build(1, 1).await;
+    let network = TestNetwork::build(1, 1).await;
     // A port of this test's own, where nobody is yet.
     let port = {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap().port()
     };
     let section = format!("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:{port}'");
-    let runner = town.runner_with(0, "backend", &section).await;
+    let runner = network.runner_with(0, "backend", &section).await;
     let gone = |s: &StatusView| {
         s.problems.iter().any(|why| why.contains("no answer from the server of model"))
     };

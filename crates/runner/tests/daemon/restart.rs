@@ -1,6 +1,6 @@
 //! Runners that stop in the middle, and start again.
 
-use crate::daemon::town::{Town, folder, sees};
+use crate::daemon::network::{TestNetwork, folder, sees};
 use remuda_protocol::dispatcher::job::SeatState;
 use remuda_protocol::transaction::Instruction;
 use std::time::Duration;
@@ -11,24 +11,24 @@ fn files(name: &str) -> usize {
 
 #[tokio::test]
 async fn a_result_that_was_committed_to_is_opened_after_a_restart() {
-    let town = Town::build(3, 2).await;
-    let runner = town.runner(0, "restart").await;
+    let network = TestNetwork::build(3, 2).await;
+    let runner = network.runner(0, "restart").await;
     let me = runner.runner();
-    let job = town.order(town.vote("GET"));
+    let job = network.order(network.vote("GET"));
     let bound = |p: Option<SeatState>| matches!(p, Some(SeatState::Committed { .. }));
-    town.until("it has committed", |world| bound(world.progress(job, me))).await;
+    network.until("it has committed", |world| bound(world.progress(job, me))).await;
     runner.stop().await;
-    assert_eq!((files("restart"), town.web.asked()), (1, 1));
+    assert_eq!((files("restart"), network.web.asked()), (1, 1));
     // Only now the others come, and commits close.
-    let runner = town.runner(0, "restart").await;
+    let runner = network.runner(0, "restart").await;
     let mut others = Vec::new();
     for number in 1..3 {
-        others.push(town.runner(number, &format!("restart-other-{number}")).await);
+        others.push(network.runner(number, &format!("restart-other-{number}")).await);
     }
-    town.settled(job).await;
+    network.settled(job).await;
     let revealed = |p: Option<SeatState>| matches!(p, Some(SeatState::Revealed { .. }));
-    assert!(revealed(town.world().progress(job, me)));
-    assert_eq!(town.web.asked(), 3, "nobody does anything twice");
+    assert!(revealed(network.world().progress(job, me)));
+    assert_eq!(network.web.asked(), 3, "nobody does anything twice");
     sees(&runner, "it is over", |s| s.totals.settled.0 == 1).await;
     runner.stop().await;
     assert_eq!(files("restart"), 0);
@@ -36,49 +36,51 @@ async fn a_result_that_was_committed_to_is_opened_after_a_restart() {
 
 #[tokio::test]
 async fn a_result_that_is_lost_is_attested() {
-    let town = Town::build(3, 2).await;
-    let runner = town.runner(0, "lost").await;
+    let network = TestNetwork::build(3, 2).await;
+    let runner = network.runner(0, "lost").await;
     let me = runner.runner();
-    let job = town.order(town.vote("GET"));
+    let job = network.order(network.vote("GET"));
     let bound = |p: Option<SeatState>| matches!(p, Some(SeatState::Committed { .. }));
-    town.until("it has committed", |world| bound(world.progress(job, me))).await;
+    network.until("it has committed", |world| bound(world.progress(job, me))).await;
     runner.stop().await;
     std::fs::remove_dir_all(folder("lost")).unwrap();
-    let runner = town.runner(0, "lost").await;
-    town.until("it is attested", |world| world.progress(job, me) == Some(SeatState::Crashed)).await;
+    let runner = network.runner(0, "lost").await;
+    network
+        .until("it is attested", |world| world.progress(job, me) == Some(SeatState::Crashed))
+        .await;
     let attested = |i: &Instruction| matches!(i, Instruction::CrashAttestation { .. });
-    assert_eq!(town.world().count(attested), 1);
+    assert_eq!(network.world().count(attested), 1);
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn what_may_be_done_once_only_is_not_begun_again() {
-    let town = Town::build(1, 2).await;
-    town.web.slow(Duration::from_secs(60));
+    let network = TestNetwork::build(1, 2).await;
+    network.web.slow(Duration::from_secs(60));
     for (method, asked) in [("GET", 2), ("POST", 1)] {
         let name = format!("once-{method}");
-        let before = town.web.asked();
-        let runner = town.runner(0, &name).await;
-        let job = town.order(town.single(method));
+        let before = network.web.asked();
+        let runner = network.runner(0, &name).await;
+        let job = network.order(network.single(method));
         let started = std::time::Instant::now();
-        while town.web.asked() == before {
+        while network.web.asked() == before {
             assert!(started.elapsed() < Duration::from_secs(20));
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         runner.stop().await;
-        let runner = town.runner(0, &name).await;
+        let runner = network.runner(0, &name).await;
         if method == "POST" {
             sees(&runner, "it says why", |s| {
                 s.jobs.iter().any(|j| j.job.0 == job && j.failure.is_some())
             })
             .await;
         }
-        let height = town.height();
-        town.until("ten blocks later", |w| w.chain.height().get() > height + 10).await;
-        assert_eq!(town.web.asked() - before, asked, "{method}");
+        let height = network.height();
+        network.until("ten blocks later", |w| w.chain.height().get() > height + 10).await;
+        assert_eq!(network.web.asked() - before, asked, "{method}");
         runner.stop().await;
         std::fs::remove_dir_all(folder(&name)).unwrap();
         // So that the next one is not held up by it.
-        town.until("it is over", |world| world.is_over(job)).await;
+        network.until("it is over", |world| world.is_over(job)).await;
     }
 }

@@ -1,6 +1,6 @@
 //! Jobs that nobody can do, ordered to harm those who are drawn for them.
 
-use crate::daemon::town::{Town, sees};
+use crate::daemon::network::{TestNetwork, sees};
 use remuda_protocol::dispatcher::job::{Failure, SeatState, Status};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::dispatcher::validate::RETURN_BYTES_MIN;
@@ -20,13 +20,13 @@ fn at(mut spec: JobSpec, address: &str) -> JobSpec {
 }
 
 /// Each of them would be one failure of three that mean jail.
-fn undoable(spec: &JobSpec, town: &Town) -> Vec<(&'static str, JobSpec)> {
+fn undoable(spec: &JobSpec, network: &TestNetwork) -> Vec<(&'static str, JobSpec)> {
     let mut small = spec.clone();
     small.result_schema.max_return_bytes = RETURN_BYTES_MIN;
     if let JobType::Http { url, .. } = &mut small.job_type {
-        *url = format!("{}long", town.web.url);
+        *url = format!("{}long", network.web.url);
     }
-    let mut late = at(spec.clone(), &town.web.url);
+    let mut late = at(spec.clone(), &network.web.url);
     late.bounds.max_wall_time_seconds = 1;
     vec![
         ("nobody listens", at(spec.clone(), NOWHERE)),
@@ -45,15 +45,15 @@ fn with_header(mut spec: JobSpec) -> JobSpec {
     spec
 }
 
-async fn over(town: &Town, job: JobId) -> Status {
-    town.until("the job is over", |world| world.is_over(job)).await;
-    town.job(job).unwrap().status
+async fn over(network: &TestNetwork, job: JobId) -> Status {
+    network.until("the job is over", |world| world.is_over(job)).await;
+    network.job(job).unwrap().status
 }
 
-async fn start(town: &Town, count: usize, name: &str) -> Vec<Handle> {
+async fn start(network: &TestNetwork, count: usize, name: &str) -> Vec<Handle> {
     let mut runners = Vec::new();
     for number in 0..count {
-        let runner = town.runner(number, &format!("{name}-{number}")).await;
+        let runner = network.runner(number, &format!("{name}-{number}")).await;
         sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2)
             .await;
         runners.push(runner);
@@ -63,18 +63,18 @@ async fn start(town: &Town, count: usize, name: &str) -> Vec<Handle> {
 
 #[tokio::test]
 async fn a_committee_excuses_itself_and_nobody_is_scored() {
-    let town = Town::build(3, 2).await;
-    let runners = start(&town, 3, "undoable").await;
+    let network = TestNetwork::build(3, 2).await;
+    let runners = start(&network, 3, "undoable").await;
     let before: Vec<_> =
-        runners.iter().map(|runner| town.world().chain.runner(runner.runner())).collect();
-    town.web.slow(std::time::Duration::from_secs(3));
-    for (what, spec) in undoable(&town.vote("GET"), &town) {
-        let job = town.order(spec);
-        let end = over(&town, job).await;
+        runners.iter().map(|runner| network.world().chain.runner(runner.runner())).collect();
+    network.web.slow(std::time::Duration::from_secs(3));
+    for (what, spec) in undoable(&network.vote("GET"), &network) {
+        let job = network.order(spec);
+        let end = over(&network, job).await;
         assert_eq!(end, Status::Failed { reason: Failure::Excused }, "{what}");
     }
     for (runner, before) in runners.iter().zip(&before) {
-        let (now, before) = (town.world().chain.runner(runner.runner()), before.clone());
+        let (now, before) = (network.world().chain.runner(runner.runner()), before.clone());
         let standing = |it: Option<remuda_protocol::registry::runner::Runner>| {
             let scores = |it: &Reputation| (it.score_sum, it.weight_sum);
             it.map(|it| (scores(&it.reputation), it.failures, it.jailed_until, it.stake))
@@ -92,13 +92,13 @@ async fn a_committee_excuses_itself_and_nobody_is_scored() {
 
 #[tokio::test]
 async fn a_single_runner_excuses_itself_in_one_word() {
-    let town = Town::build(1, 2).await;
-    let runners = start(&town, 1, "undoable-single").await;
-    let job = town.order(at(town.single("GET"), NOWHERE));
-    assert_eq!(over(&town, job).await, Status::Failed { reason: Failure::Excused });
-    let seat = town.world().progress(job, runners[0].runner());
+    let network = TestNetwork::build(1, 2).await;
+    let runners = start(&network, 1, "undoable-single").await;
+    let job = network.order(at(network.single("GET"), NOWHERE));
+    assert_eq!(over(&network, job).await, Status::Failed { reason: Failure::Excused });
+    let seat = network.world().progress(job, runners[0].runner());
     assert_eq!(seat, Some(SeatState::Excused { excuse: Excuse::Unreachable }));
-    assert!(town.world().chain.result(job).is_none(), "an excuse is no result");
+    assert!(network.world().chain.result(job).is_none(), "an excuse is no result");
     for runner in runners {
         runner.stop().await;
     }

@@ -250,7 +250,7 @@ async fn what_may_have_had_an_effect_is_not_sent_twice() {
         let mut spec = request("POST", &server.url("/"), &[], b"pay", "");
         spec.bounds.max_retries = 5;
         let result = open().execute(&work(&spec)).await;
-        assert!(matches!(&result, Err(error) if !error.passing()), "{result:?}");
+        assert!(matches!(&result, Err(error) if !error.is_transient()), "{result:?}");
         assert_eq!(server.connections(), 1);
     }
 }

@@ -5,7 +5,7 @@ use remuda_protocol::dispatcher::spec::{
     DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
 };
 use remuda_protocol::primitives::{Amount, B256};
-use remuda_runner::executor::{ExecuteError, Progress, Unheard, Work};
+use remuda_runner::executor::{ExecuteError, NoProgress, Progress, Work};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ pub(crate) fn request(
 
 /// The work of a job.
 pub(crate) fn work(spec: &JobSpec) -> Work<'_> {
-    work_for(spec, &Unheard)
+    work_for(spec, &NoProgress)
 }
 
 /// The work of a job that somebody follows.

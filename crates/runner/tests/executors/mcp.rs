@@ -281,7 +281,7 @@ fn an_operators_mistakes_are_told() {
     };
     assert!(fails("tools = ['now']").contains("either a command or a url"));
     assert!(fails("command = '/bin/x'\nurl = 'http://h/'").contains("either a command or a url"));
-    assert!(fails("command = 'npx'").contains("whole path"));
+    assert!(fails("command = 'npx'").contains("absolute path"));
     assert!(fails("command = '/bin/x'\napi_key_file = '/x'").contains("api_key_file"));
     assert!(fails("url = 'http://h/'\nargs = ['x']").contains("args"));
     assert!(fails("url = 'ftp://h/'").contains("http"));

@@ -4,7 +4,7 @@ use crate::parts::job::{Heard, job, work_for};
 use crate::parts::support::{Folder, Running, own_address, part, post, status};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
-use remuda_runner::executor::{ExecuteError, Progress, Unheard};
+use remuda_runner::executor::{ExecuteError, NoProgress, Progress};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ async fn ask_for(
 }
 
 async fn ask(llm: &Llm, spec: &JobSpec) -> Result<Vec<u8>, ExecuteError> {
-    ask_for(llm, spec, &Unheard).await
+    ask_for(llm, spec, &NoProgress).await
 }
 
 /// The text of an answer, and why it ends.

@@ -1,5 +1,6 @@
 //! Addresses that are public in form and yet near: on a network of the test's own, which goes with it.
 
+use crate::namespace::run_in;
 use crate::parts::job::{get, text, work};
 use crate::parts::support::part;
 use remuda_runner::executor::ExecuteError;
@@ -18,26 +19,14 @@ const NEIGHBOUR: &str = "2606:2800:220:1::99";
 /// One that the machine gets later.
 const LATER: &str = "93.184.216.35";
 
-/// Runs a test again, alone on a network, and there it runs its body.
+/// Runs a test in a network of its own.
 fn alone(test: &str, body: impl Future<Output = ()>) {
-    const INSIDE: &str = "REMUDA_TEST_NETNS";
-    if std::env::var_os(INSIDE).is_none() {
-        let status = Command::new("unshare")
-            .args(["--user", "--map-root-user", "--net", "--"])
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("parts::netns::{test}"), "--nocapture"])
-            .env(INSIDE, "1")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&status.stdout);
-        assert!(status.status.success() && text.contains("1 passed"), "{test}: {text}");
-        return;
-    }
-    ip("link set lo up");
-    ip(&format!("addr add {OWN_V4}/24 dev lo"));
-    ip(&format!("-6 addr add {OWN_V6}/64 dev lo nodad"));
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(2).enable_all().build().unwrap().block_on(body);
+    run_in("--net", &format!("parts::netns::{test}"), async {
+        ip("link set lo up");
+        ip(&format!("addr add {OWN_V4}/24 dev lo"));
+        ip(&format!("-6 addr add {OWN_V6}/64 dev lo nodad"));
+        body.await;
+    });
 }
 
 fn ip(words: &str) {

@@ -1,6 +1,6 @@
 use super::*;
 use remuda_client::types::{HexAddress, HexHash, RunnerValidator, Uint};
-use remuda_link::frame::Parting;
+use remuda_link::frame::CloseReason;
 use remuda_link::quic::server::{Registry, Server};
 use remuda_link::session::validator::{Head, Place, Settings as Gate};
 use remuda_link::sign::Identity;
@@ -12,21 +12,21 @@ use std::sync::Arc;
 const SEED: [u8; 32] = [5; 32];
 const SOON: Duration = Duration::from_secs(20);
 
-/// Takes everybody, or nobody with a reason.
-struct Door(Option<Parting>);
+/// Accepts every key, or refuses all with this reason.
+struct FixedRegistry(Option<CloseReason>);
 
-impl Registry for Door {
-    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
-        let address = key.address().ok_or(Parting::NotRegistered)?;
+impl Registry for FixedRegistry {
+    fn place(&self, key: &PublicKey) -> Result<Place, CloseReason> {
+        let address = key.address().ok_or(CloseReason::NotRegistered)?;
         self.0.map_or(Ok(Place { address, slot: Slot(0) }), Err)
     }
 }
 
-fn server(listen: SocketAddr, door: Option<Parting>) -> Server {
+fn server(listen: SocketAddr, door: Option<CloseReason>) -> Server {
     try_server(listen, door).expect("a server")
 }
 
-fn try_server(listen: SocketAddr, door: Option<Parting>) -> Option<Server> {
+fn try_server(listen: SocketAddr, door: Option<CloseReason>) -> Option<Server> {
     let identity = Identity::from_seed(&SEED).unwrap();
     let settings = Gate {
         chain_id: 7,
@@ -39,7 +39,7 @@ fn try_server(listen: SocketAddr, door: Option<Parting>) -> Option<Server> {
     let (events, mut heard) = mpsc::channel(1_024);
     tokio::spawn(async move { while heard.recv().await.is_some() {} });
     let head = Head { height: 100, subset_epoch: 0 };
-    Server::start(listen, &SEED, settings, head, Arc::new(Door(door)), events).ok()
+    Server::start(listen, &SEED, settings, head, Arc::new(FixedRegistry(door)), events).ok()
 }
 
 fn anywhere() -> SocketAddr {
@@ -63,7 +63,7 @@ async fn next(news: &mut mpsc::Receiver<News>) -> LinkNews {
 
 async fn down(news: &mut mpsc::Receiver<News>) -> String {
     loop {
-        if let LinkNews::Down(why) = next(news).await {
+        if let LinkNews::Closed(why) = next(news).await {
             return why;
         }
     }
@@ -71,7 +71,7 @@ async fn down(news: &mut mpsc::Receiver<News>) -> String {
 
 async fn up(news: &mut mpsc::Receiver<News>) -> mpsc::Sender<Command> {
     loop {
-        if let LinkNews::Up(speak) = next(news).await {
+        if let LinkNews::Opened(speak) = next(news).await {
             return speak;
         }
     }
@@ -82,7 +82,7 @@ async fn a_validator_that_comes_back_is_met_again() {
     let (mut links, mut news) = links();
     let first = server(anywhere(), None);
     let address = first.address().unwrap();
-    links.keep(vec![target(address)]);
+    links.set_targets(vec![target(address)]);
     up(&mut news).await;
     first.stop().await;
     drop(first);
@@ -101,21 +101,21 @@ async fn a_validator_that_comes_back_is_met_again() {
 #[tokio::test]
 async fn why_a_validator_refuses_is_told() {
     let (mut links, mut news) = links();
-    let closed = server(anywhere(), Some(Parting::WrongSubset));
-    links.keep(vec![target(closed.address().unwrap())]);
+    let closed = server(anywhere(), Some(CloseReason::WrongSubset));
+    links.set_targets(vec![target(closed.address().unwrap())]);
     assert_eq!(down(&mut news).await, "wrong_subset");
 }
 
 #[tokio::test]
 async fn a_validator_that_moved_is_followed_at_once() {
     let (mut links, mut news) = links();
-    let closed = server(anywhere(), Some(Parting::Jailed));
-    links.keep(vec![target(closed.address().unwrap())]);
+    let closed = server(anywhere(), Some(CloseReason::Jailed));
+    links.set_targets(vec![target(closed.address().unwrap())]);
     for _ in 0..3 {
         assert_eq!(down(&mut news).await, "jailed");
     }
     let open = server(anywhere(), None);
-    links.keep(vec![target(open.address().unwrap())]);
+    links.set_targets(vec![target(open.address().unwrap())]);
     up(&mut news).await;
 }
 
@@ -124,9 +124,9 @@ async fn who_is_no_longer_named_is_left_with_a_goodbye() {
     let (mut links, mut news) = links();
     let server = server(anywhere(), None);
     let target = target(server.address().unwrap());
-    links.keep(vec![target.clone()]);
+    links.set_targets(vec![target.clone()]);
     let speak = up(&mut news).await;
-    assert_eq!(links.keep(vec![]), [target.key]);
+    assert_eq!(links.set_targets(vec![]), [target.key]);
     drop(speak);
     let started = Instant::now();
     while server.sessions() > 0 {

@@ -18,17 +18,17 @@ const DATAGRAM_BYTES_MAX: u16 = 1_232;
 /// Datagrams before TCP is tried.
 const DATAGRAMS: usize = 2;
 
-/// A resolver says nothing about a name.
+/// Why a resolver gave no records.
 #[derive(Debug, Error)]
-pub(super) enum Silence {
+pub(super) enum NoAnswer {
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
     #[error("{0}")]
     Broken(#[from] io::Error),
-    #[error("not an answer to the question")]
+    #[error("answer to another question")]
     Unrelated,
-    #[error("it answers {0}")]
-    Unwilling(ResponseCode),
+    #[error("response code {0}")]
+    ErrorCode(ResponseCode),
 }
 
 /// The records that a resolver gives for a name; none if there are none.
@@ -37,7 +37,7 @@ pub(super) async fn ask(
     name: &Name,
     record_type: RecordType,
     patience: Duration,
-) -> Result<Vec<Record>, Silence> {
+) -> Result<Vec<Record>, NoAnswer> {
     for _ in 0..DATAGRAMS {
         let question = question(name, record_type);
         match timeout(patience, over_udp(resolver, &question)).await {
@@ -49,7 +49,7 @@ pub(super) async fn ask(
     }
     let question = question(name, record_type);
     let answer = timeout(patience, over_tcp(resolver, &question)).await;
-    records(answer.map_err(|_| Silence::TimedOut(patience))??)
+    records(answer.map_err(|_| NoAnswer::TimedOut(patience))??)
 }
 
 fn question(name: &Name, record_type: RecordType) -> Message {
@@ -64,15 +64,15 @@ fn question(name: &Name, record_type: RecordType) -> Message {
     message
 }
 
-fn records(answer: Message) -> Result<Vec<Record>, Silence> {
+fn records(answer: Message) -> Result<Vec<Record>, NoAnswer> {
     match answer.metadata.response_code {
         // The chain up to a name that does not exist is an answer too.
         ResponseCode::NoError | ResponseCode::NXDomain => Ok(answer.answers),
-        other => Err(Silence::Unwilling(other)),
+        other => Err(NoAnswer::ErrorCode(other)),
     }
 }
 
-async fn over_udp(resolver: SocketAddr, question: &Message) -> Result<Message, Silence> {
+async fn over_udp(resolver: SocketAddr, question: &Message) -> Result<Message, NoAnswer> {
     let any: IpAddr = match resolver {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -92,7 +92,7 @@ async fn over_udp(resolver: SocketAddr, question: &Message) -> Result<Message, S
     }
 }
 
-async fn over_tcp(resolver: SocketAddr, question: &Message) -> Result<Message, Silence> {
+async fn over_tcp(resolver: SocketAddr, question: &Message) -> Result<Message, NoAnswer> {
     let mut stream = TcpStream::connect(resolver).await?;
     let bytes = encode(question)?;
     let length = u16::try_from(bytes.len()).map_err(io::Error::other)?;
@@ -100,7 +100,7 @@ async fn over_tcp(resolver: SocketAddr, question: &Message) -> Result<Message, S
     let length = stream.read_u16().await?;
     let mut bytes = vec![0; length.into()];
     stream.read_exact(&mut bytes).await?;
-    read(&bytes, question).filter(|answer| !answer.metadata.truncation).ok_or(Silence::Unrelated)
+    read(&bytes, question).filter(|answer| !answer.metadata.truncation).ok_or(NoAnswer::Unrelated)
 }
 
 fn encode(message: &Message) -> io::Result<Vec<u8>> {

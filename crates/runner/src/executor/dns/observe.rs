@@ -1,6 +1,6 @@
-//! What a DNS check claims, and whether it holds as one resolver sees it.
+//! RecordCheck a DNS check claims, and whether it holds as one resolver sees it.
 
-use super::ask::{Silence, ask};
+use super::ask::{NoAnswer, ask};
 use hickory_proto::rr::{DNSClass, Name, RData, Record, RecordType};
 use remuda_protocol::verifier::check::VerifierCheck;
 use std::net::SocketAddr;
@@ -16,11 +16,11 @@ pub(super) struct Claim {
     /// Resolvers that have to be asked.
     pub least: u32,
     name: Name,
-    what: What,
+    what: RecordCheck,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum RecordCheck {
     /// One of its TXT records is exactly this.
     Text(Vec<u8>),
     /// Its CNAME records lead to this name, which has none.
@@ -29,24 +29,24 @@ enum What {
 
 /// A text that is no domain name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is no domain name in plain ASCII")]
+#[error("{0:?} is not an ASCII domain name")]
 pub(super) struct NotAName(String);
 
 impl Claim {
-    /// What a check claims, if it is about DNS.
+    /// RecordCheck a check claims, if it is about DNS.
     pub(super) fn of(check: &VerifierCheck) -> Result<Option<Self>, NotAName> {
         Ok(match check {
             VerifierCheck::DnsTxtRecordMatch { fqdn, expected_value, min_resolvers } => {
                 Some(Self {
                     least: *min_resolvers,
                     name: name(fqdn)?,
-                    what: What::Text(expected_value.clone().into_bytes()),
+                    what: RecordCheck::Text(expected_value.clone().into_bytes()),
                 })
             }
             VerifierCheck::DnsCnameMatch { fqdn, expected_target, min_resolvers } => Some(Self {
                 least: *min_resolvers,
                 name: name(fqdn)?,
-                what: What::EndsAt(name(expected_target)?),
+                what: RecordCheck::EndsAt(name(expected_target)?),
             }),
             _ => None,
         })
@@ -57,13 +57,13 @@ impl Claim {
         &self,
         resolver: SocketAddr,
         patience: Duration,
-    ) -> Result<bool, Silence> {
+    ) -> Result<bool, NoAnswer> {
         match &self.what {
-            What::Text(expected) => {
+            RecordCheck::Text(expected) => {
                 let records = ask(resolver, &self.name, RecordType::TXT, patience).await?;
                 Ok(has_text(&records, &self.name, expected))
             }
-            What::EndsAt(target) => self.ends_at(target, resolver, patience).await,
+            RecordCheck::EndsAt(target) => self.ends_at(target, resolver, patience).await,
         }
     }
 
@@ -74,7 +74,7 @@ impl Claim {
         target: &Name,
         resolver: SocketAddr,
         patience: Duration,
-    ) -> Result<bool, Silence> {
+    ) -> Result<bool, NoAnswer> {
         let mut passed: Vec<Name> = Vec::new();
         let mut here = self.name.clone();
         while passed.len() <= MAX_CNAME_HOPS {
@@ -126,7 +126,7 @@ fn has_text(records: &[Record], name: &Name, expected: &[u8]) -> bool {
 enum Link {
     End,
     To(Name),
-    /// It has several CNAME records, which must not be: nobody can say where it leads.
+    /// Several CNAME records, which are invalid and ambiguous.
     Torn,
 }
 

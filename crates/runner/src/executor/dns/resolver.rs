@@ -17,15 +17,14 @@ pub(super) struct Resolver {
 /// Why a list of resolvers cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResolverError {
-    /// None at all.
-    #[error("no resolvers")]
+    #[error("no resolvers; name at least one")]
     None,
     /// More than any job asks for.
-    #[error("{0} resolvers, at most {RESOLVERS_MAX} are of use")]
+    #[error("{0} resolvers; name at most {RESOLVERS_MAX}")]
     TooMany(usize),
-    #[error("{0:?} is no address of a resolver: write 9.9.9.9, 10.0.0.1:5353 or [2620:fe::fe]:53")]
+    #[error("{0:?} is not a resolver address: write 9.9.9.9, 10.0.0.1:5353 or [2620:fe::fe]:53")]
     NotAnAddress(String),
-    #[error("{0:?} is a resolver that was named before: it would count twice")]
+    #[error("resolver {0:?} is named twice and would count twice; remove one")]
     Twice(String),
 }
 
@@ -56,7 +55,7 @@ fn address(text: &str) -> Option<SocketAddr> {
         Err(_) => text.parse().ok()?,
     };
     let ip = plain(parsed.ip());
-    // "Anybody here" is this machine under another name.
+    // The unspecified address means this machine.
     let usable = !ip.is_unspecified() && !ip.is_multicast() && parsed.port() != 0;
     usable.then_some(SocketAddr::new(ip, parsed.port()))
 }

@@ -7,7 +7,7 @@ use remuda_protocol::verifier::json::Json;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of an answer: a transaction of the largest size in hex, and what is said about it.
+/// A response with a transaction of the largest size in hex.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 /// Characters of a node's own words that are passed on.
 const WORDS_MAX: usize = 200;
@@ -20,7 +20,8 @@ pub(super) struct Rpc(Endpoint);
 /// Why a call has no result.
 pub(super) enum Failure {
     Call(ExecuteError),
-    Said(String),
+    /// The node's own text.
+    Reported(String),
 }
 
 /// A transaction that a node has; only its name is of interest.
@@ -32,19 +33,19 @@ pub(super) struct Found {
 #[derive(Deserialize)]
 struct Reply<T> {
     result: Option<T>,
-    error: Option<Said>,
+    error: Option<RpcError>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct RpcError {
     #[serde(default)]
     message: String,
 }
 
 impl Failure {
-    /// Whether the node says that it has the transaction.
+    /// The node reports that it has the transaction already.
     pub(super) fn says_known(&self) -> bool {
-        let Self::Said(words) = self else {
+        let Self::Reported(words) = self else {
             return false;
         };
         let letters = words.chars().filter(char::is_ascii_alphabetic);
@@ -83,7 +84,7 @@ impl Rpc {
             Failure::Call(self.misplaced(&words))
         })?;
         match reply.error {
-            Some(said) => Err(Failure::Said(said.message)),
+            Some(said) => Err(Failure::Reported(said.message)),
             None => Ok(reply.result),
         }
     }
@@ -91,15 +92,15 @@ impl Rpc {
     pub(super) fn explain(&self, failure: Failure) -> ExecuteError {
         match failure {
             Failure::Call(error) => error,
-            Failure::Said(words) => self.useless(&self.refusal(words)),
+            Failure::Reported(words) => self.useless(&self.refusal(words)),
         }
     }
 
-    /// The same for a call that any node answers: one that does not is its operator's to mend.
+    /// The same for a call that every node supports: a failure is a misconfiguration.
     pub(super) fn unfit(&self, failure: Failure) -> ExecuteError {
         match failure {
             Failure::Call(error) => error,
-            Failure::Said(words) => self.misplaced(&self.refusal(words)),
+            Failure::Reported(words) => self.misplaced(&self.refusal(words)),
         }
     }
 
@@ -115,7 +116,7 @@ impl Rpc {
         self.0.misplaced(reason)
     }
 
-    /// An answer of no use.
+    /// An invalid response.
     pub(super) fn useless(&self, reason: &str) -> ExecuteError {
         self.0.useless(reason)
     }

@@ -2,7 +2,7 @@
 
 use super::{Llm, Model};
 use crate::executor::endpoint::PLAIN;
-use crate::executor::{ExecuteError, Unheard, Work};
+use crate::executor::{ExecuteError, NoProgress, Work};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{
     DataFormat, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
@@ -54,13 +54,12 @@ impl Llm {
 }
 
 impl Model {
-    /// Asks it once.
     pub(super) async fn plain(&self) -> Result<(), ExecuteError> {
         let spec = question();
         let JobType::Llm { messages, .. } = &spec.job_type else {
             unreachable!("the question is one to a model")
         };
-        let (job_id, progress) = (B256::ZERO, &Unheard);
+        let (job_id, progress) = (B256::ZERO, &NoProgress);
         let work = Work { job_id, spec: &spec, time_limit: PLAIN, progress };
         // Some models take one temperature only: a question without any is taken by all.
         let request = self.request(&work, messages, None);

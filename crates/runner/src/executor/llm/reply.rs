@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use thiserror::Error;
 
-/// All that a model said.
+/// The complete answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Completion {
     pub content: String,
     /// Why it ends: `stop`, `length`, …
     pub finish_reason: String,
@@ -22,14 +22,14 @@ pub(super) struct Reply<'a> {
     percent: u8,
 }
 
-/// Why a reply is of no use. The server's own words stay out: they may repeat its key.
+/// The server's own text is left out: it may repeat the API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(super) enum ReplyError {
-    #[error("no completion")]
+    #[error("malformed completion")]
     Malformed,
     #[error("the server reports an error")]
     Failed,
-    #[error("the answer broke off")]
+    #[error("response ended early")]
     Unfinished,
     #[error("more than {0} bytes")]
     TooLarge(usize),
@@ -37,7 +37,7 @@ pub(super) enum ReplyError {
 
 impl ReplyError {
     /// Whether it is worth asking again.
-    pub(super) fn passing(self) -> bool {
+    pub(super) fn is_transient(self) -> bool {
         matches!(self, Self::Failed | Self::Unfinished)
     }
 
@@ -61,7 +61,6 @@ struct Choice {
     #[serde(default)]
     index: u32,
     delta: Option<Text>,
-    /// All at once.
     message: Option<Text>,
     finish_reason: Option<String>,
 }
@@ -108,10 +107,10 @@ impl<'a> Reply<'a> {
         Ok(())
     }
 
-    /// What was said, if there was an end to it.
-    pub(super) fn end(self) -> Result<Said, ReplyError> {
+    /// The answer, if it is complete.
+    pub(super) fn end(self) -> Result<Completion, ReplyError> {
         match self.finish_reason {
-            Some(finish_reason) => Ok(Said { content: self.content, finish_reason }),
+            Some(finish_reason) => Ok(Completion { content: self.content, finish_reason }),
             None => Err(ReplyError::Unfinished),
         }
     }

@@ -6,36 +6,38 @@ use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_protocol::verifier::json::{Json, parse};
 use rmcp::model::{CallToolResult, ContentBlock};
 
-/// Why an answer is no result.
-pub(super) enum Shapeless {
-    /// The tool says that it failed, in its own words.
+/// Why an answer gives no result.
+pub(super) enum UntypedContent {
+    /// The tool reports an error.
     Reported(String),
-    /// Nothing in it is of use.
+    /// No usable content.
     Useless(String),
-    /// What would be wrong with any result.
+    /// An error of any result.
     Other(ExecuteError),
 }
 
-impl From<ExecuteError> for Shapeless {
+impl From<ExecuteError> for UntypedContent {
     fn from(error: ExecuteError) -> Self {
         Self::Other(error)
     }
 }
 
 /// The result in the job's form.
-pub(super) fn shape(work: &Work<'_>, result: CallToolResult) -> Result<Vec<u8>, Shapeless> {
+pub(super) fn shape(work: &Work<'_>, result: CallToolResult) -> Result<Vec<u8>, UntypedContent> {
     let text = text(&result.content);
     if result.is_error == Some(true) {
-        return Err(Shapeless::Reported(text.unwrap_or_default()));
+        return Err(UntypedContent::Reported(text.unwrap_or_default()));
     }
     let structured = match result.structured_content {
         None => None,
         Some(value) => match parse(value.to_string().as_bytes()) {
             Ok(document) => Some(document),
-            Err(error) => return Err(Shapeless::Useless(format!("structured content: {error}"))),
+            Err(error) => {
+                return Err(UntypedContent::Useless(format!("structured content: {error}")));
+            }
         },
     };
-    let none = || Shapeless::Useless("neither text nor structured content".into());
+    let none = || UntypedContent::Useless("neither text nor structured content".into());
     match work.spec.result_schema.data_format {
         DataFormat::Json => {
             let text = text.as_deref();

@@ -18,7 +18,6 @@ struct Left {
 }
 
 impl Budget {
-    /// So many bytes.
     pub(super) fn new(limit: usize) -> Self {
         Self(Arc::new(Mutex::new(Left { limit, bytes: limit, failure: None })))
     }

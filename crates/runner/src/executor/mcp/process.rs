@@ -20,7 +20,7 @@ pub(super) struct Server {
 /// that went into a group of its own.
 pub(super) struct Process(Child);
 
-/// What is said to it and by it.
+/// Its standard input and output.
 pub(super) type Pipes = AsyncRwTransport<RoleClient, Bounded<ChildStdout>, ChildStdin>;
 
 /// Characters from which on a value of the environment may be a secret.
@@ -56,7 +56,7 @@ impl Server {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nobody has waited for it, so its number is still its own, even if it has ended.
+        // The process was not reaped, so its id is still its own.
         let id = self.0.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         if let Some(id) = id {
             let _ = kill_process_group(id, Signal::KILL);

@@ -107,7 +107,7 @@ impl Web {
         while let Some(piece) = self.piece(&mut answer).await? {
             let complete = events.feed(&piece);
             let complete = complete.map_err(|error| self.endpoint.useless(&error.to_string()))?;
-            // An event without data is there to be named, for those who come back.
+            // An event without data only carries an id for reconnects.
             for data in complete.iter().filter(|data| !data.is_empty()) {
                 let message = self.parse(data)?;
                 if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {

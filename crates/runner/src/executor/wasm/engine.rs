@@ -25,7 +25,7 @@ pub(super) fn new() -> Engine {
         .operator_cost(cost)
         .epoch_interruption(true)
         .max_wasm_stack(STACK_BYTES)
-        // Nobody reads them, and a deep recursion would have many.
+        // Backtraces are not used, and are long in a deep recursion.
         .wasm_backtrace_max_frames(None);
     Engine::new(&config).expect("these settings go together")
 }

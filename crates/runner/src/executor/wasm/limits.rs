@@ -28,7 +28,7 @@ pub(super) enum MemoryError {
     #[error("more than {0} bytes of memory and tables")]
     Exceeded(usize),
     /// This machine has no more.
-    #[error("this machine is out of memory")]
+    #[error("out of memory")]
     Exhausted,
 }
 
@@ -76,7 +76,7 @@ impl ResourceLimiter for Meter {
         self.add(current, desired, maximum, ELEMENT_BYTES)
     }
 
-    // To be told -1 because of the machine would make the result depend on it.
+    // Returning -1 for lack of memory would make the result depend on the machine.
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
         Err(MemoryError::Exhausted.into())
     }

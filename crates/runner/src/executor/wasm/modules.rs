@@ -19,27 +19,27 @@ const WORDS_MAX: usize = 200;
 #[derive(Debug, Error)]
 pub enum ModuleError {
     /// There is no such file.
-    #[error("there is no file {0}")]
+    #[error("file {0} does not exist")]
     Missing(PathBuf),
     /// The file cannot be read.
-    #[error("its file: {0}")]
+    #[error("cannot read its file: {0}")]
     Unreadable(#[from] io::Error),
     /// More bytes than a module may have.
-    #[error("more than {0} bytes")]
+    #[error("module too large: more than {0} bytes")]
     TooLarge(usize),
     /// Not what it is called.
-    #[error("its file holds something else, with the hash {0}")]
+    #[error("its file has another hash: {0}")]
     OtherHash(B256),
     /// Nothing that can be run.
-    #[error("no module that can be run: {0}")]
+    #[error("invalid module: {0}")]
     Malformed(String),
     /// It wants more than its params.
-    #[error("programs get nothing but their params, and it imports {0}")]
+    #[error("imports are not allowed, and it imports {0}")]
     Imports(String),
 }
 
 impl From<ModuleError> for ExecuteError {
-    /// Strangers are told nothing of the operator's folders.
+    /// Published errors do not name the operator's folders.
     fn from(error: ModuleError) -> Self {
         match error {
             ModuleError::Missing(_) => Self::NotAllowed("the program is not here".into()),
@@ -78,12 +78,12 @@ impl Modules {
         }
     }
 
-    /// Whether a module is there.
+    /// Whether the module is installed.
     pub(super) fn check(&self, hash: B256) -> Result<(), ModuleError> {
         self.read(hash).map(|_| ())
     }
 
-    /// A module. If nobody waits for it any longer it is compiled nevertheless, for the next job.
+    /// Compiles a module, or takes it from the cache. A cancelled compilation completes for the next job.
     pub(super) async fn get(&self, hash: B256) -> Result<Module, ExecuteError> {
         if let Some(module) = self.kept(hash) {
             return Ok(module);

@@ -12,7 +12,7 @@ pub(super) struct Run {
     pub module: Module,
     pub params: Vec<u8>,
     pub limits: Limits,
-    /// Set when nobody waits for it any longer.
+    /// Set when the caller has stopped waiting.
     pub stopped: Arc<AtomicBool>,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Stop {
     flag: Arc<AtomicBool>,
 }
 
-/// The end of a run that nobody waits for.
+/// Ends a run that was cancelled.
 #[derive(Debug, Error)]
-#[error("it was stopped")]
+#[error("stopped")]
 struct Stopped;
 
 impl Stop {
@@ -80,11 +80,11 @@ impl Run {
             false => Ok(UpdateDeadline::Continue(1)),
         });
         store.set_epoch_deadline(1);
-        // Whoever stopped it before this line rang a bell that it does not hear.
+        // A stop before this line did not interrupt the engine.
         if self.stopped.load(Ordering::SeqCst) { Err(Stopped.into()) } else { Ok(()) }
     }
 
-    /// Takes the result from where `run` says that it is.
+    /// Reads the result at the address that `run` returned.
     fn result(&self, memory: &[u8], place: u64) -> Result<Vec<u8>, ExecuteError> {
         let (at, length) = ((place >> 32) as usize, (place & 0xffff_ffff) as usize);
         let limit = self.limits.result_bytes;

@@ -1,7 +1,7 @@
 //! Workers that are lost in the middle, and what becomes of what they say.
 
 use super::{Fleet, Puppet, asked, patient, results};
-use crate::daemon::town::{Town, sees};
+use crate::daemon::network::{TestNetwork, sees};
 use remuda_fleet::id::Fence;
 use remuda_fleet::lease::EndReason;
 use remuda_fleet::message::StaleReason;
@@ -23,22 +23,22 @@ fn stale(answer: Result<remuda_fleet::message::CompleteAck, LinkError>) -> Stale
 
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
-    let town = Town::build(1, 2).await;
+    let network = TestNetwork::build(1, 2).await;
     let fleet = Fleet::start("lease-lost").await;
     let liar = Puppet::begin(&fleet).await;
-    let runner = fleet.runner(&town, 0, "lease-lost-runner").await;
-    let job = town.order(patient(town.single("GET")));
+    let runner = fleet.runner(&network, 0, "lease-lost-runner").await;
+    let job = network.order(patient(network.single("GET")));
     let liar = liar.await.unwrap();
     // It is silent for longer than its lease lives.
     fleet.job("a lost lease", |job| job.losses == 1).await;
     assert_eq!(stale(liar.complete(LIE).await), StaleReason::LeaseExpired);
-    assert_eq!(results(&town), 0);
+    assert_eq!(results(&network), 0);
     let _honest = fleet.worker("honest");
-    town.settled(job).await;
+    network.settled(job).await;
     assert_eq!(stale(liar.complete(LIE).await), StaleReason::Superseded);
-    let height = town.height();
-    town.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
-    let done = town.world().done.clone();
+    let height = network.height();
+    network.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
+    let done = network.world().done.clone();
     let delivered: Vec<_> = done
         .into_iter()
         .filter_map(|(_, instruction)| match instruction {
@@ -54,8 +54,8 @@ async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
 }
 
 /// What a runner has bound itself to, by all that is on chain or waits for a block. The same may be sent twice.
-fn commitments(town: &Town, runner: Address) -> BTreeSet<B256> {
-    let world = town.world();
+fn commitments(network: &TestNetwork, runner: Address) -> BTreeSet<B256> {
+    let world = network.world();
     let waits = world.pool.iter().filter_map(|bytes| {
         let SignedTransaction { body, signature } = SignedTransaction::from_bytes(bytes).ok()?;
         Some((signature.recover_address(&body.digest()).ok()?, body.instruction))
@@ -69,8 +69,8 @@ fn commitments(town: &Town, runner: Address) -> BTreeSet<B256> {
 }
 
 /// What a runner's results were when they were opened, by itself or by the aggregator.
-fn opened(town: &Town, runner: Address) -> Vec<String> {
-    let done = town.world().done.clone();
+fn opened(network: &TestNetwork, runner: Address) -> Vec<String> {
+    let done = network.world().done.clone();
     let reveals = done.into_iter().flat_map(|(_, instruction)| match instruction {
         Instruction::RevealResult { reveal, .. } => vec![reveal],
         Instruction::RevealAggregate { reveals, .. } => reveals,
@@ -83,38 +83,46 @@ fn opened(town: &Town, runner: Address) -> Vec<String> {
 /// The same in a committee, where a runner that commits to a wrong result is bound to it.
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_cannot_bind_its_runner_in_a_committee() {
-    let town = Town::build(3, 2).await;
+    let network = TestNetwork::build(3, 2).await;
     let fleet = Fleet::start("committee-lost").await;
     let liar = Puppet::begin(&fleet).await;
-    let runner = fleet.runner(&town, 0, "committee-lost-0").await;
+    let runner = fleet.runner(&network, 0, "committee-lost-0").await;
     let others =
-        [town.runner(1, "committee-lost-1").await, town.runner(2, "committee-lost-2").await];
+        [network.runner(1, "committee-lost-1").await, network.runner(2, "committee-lost-2").await];
     let me = runner.runner();
-    let job = town.order(patient(town.vote("GET")));
+    let job = network.order(patient(network.vote("GET")));
     let liar = liar.await.unwrap();
     // All that is missing is what the liar has.
-    town.until("the others have committed", |w| {
-        w.count(|i| matches!(i, Instruction::CommitResult { .. })) == others.len()
-    })
-    .await;
+    network
+        .until("the others have committed", |w| {
+            w.count(|i| matches!(i, Instruction::CommitResult { .. })) == others.len()
+        })
+        .await;
     fleet.job("a lost lease", |job| job.losses == 1).await;
     assert_eq!(stale(liar.complete(LIE).await), StaleReason::LeaseExpired);
-    let height = town.height();
-    town.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
-    assert_eq!(commitments(&town, me).len(), 0, "nobody has told the runner anything that counts");
+    let height = network.height();
+    network.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
+    assert_eq!(
+        commitments(&network, me).len(),
+        0,
+        "nobody has told the runner anything that counts"
+    );
     let _honest = fleet.worker("honest");
-    town.until("it has committed", |w| {
-        w.done.iter().any(|(from, i)| *from == me && matches!(i, Instruction::CommitResult { .. }))
-    })
-    .await;
+    network
+        .until("it has committed", |w| {
+            w.done
+                .iter()
+                .any(|(from, i)| *from == me && matches!(i, Instruction::CommitResult { .. }))
+        })
+        .await;
     // While it could still be bound to something else.
     assert_eq!(stale(liar.complete(LIE).await), StaleReason::Superseded);
-    town.settled(job).await;
+    network.settled(job).await;
     assert_eq!(stale(liar.complete(LIE).await), StaleReason::Superseded);
-    let height = town.height();
-    town.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
-    assert_eq!(commitments(&town, me).len(), 1, "one, and no other");
-    let opened = opened(&town, me);
+    let height = network.height();
+    network.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
+    assert_eq!(commitments(&network, me).len(), 1, "one, and no other");
+    let opened = opened(&network, me);
     assert_eq!(opened.len(), 1, "{opened:?}");
     assert!(opened[0].contains("42") && !opened[0].contains("666"), "{opened:?}");
     let job = fleet.job("an end", |job| job.reason.is_some()).await;
@@ -126,19 +134,19 @@ async fn a_worker_that_lost_its_lease_cannot_bind_its_runner_in_a_committee() {
 
 #[tokio::test]
 async fn a_worker_that_is_killed_is_replaced_in_time() {
-    let town = Town::build(1, 2).await;
+    let network = TestNetwork::build(1, 2).await;
     let fleet = Fleet::start("killed").await;
     let first = fleet.worker("first");
     fleet.knows(1).await;
-    let runner = fleet.runner(&town, 0, "killed-runner").await;
-    town.web.slow(Duration::from_secs(60));
-    let job = town.order(patient(town.single("GET")));
-    asked(&town, 1).await;
+    let runner = fleet.runner(&network, 0, "killed-runner").await;
+    network.web.slow(Duration::from_secs(60));
+    let job = network.order(patient(network.single("GET")));
+    asked(&network, 1).await;
     first.signal("-KILL");
-    town.web.slow(Duration::ZERO);
+    network.web.slow(Duration::ZERO);
     let _second = fleet.worker("second");
-    town.settled(job).await;
-    assert_eq!((town.web.asked(), results(&town)), (2, 1));
+    network.settled(job).await;
+    assert_eq!((network.web.asked(), results(&network)), (2, 1));
     let job = fleet.job("an end", |job| job.reason.is_some()).await;
     assert_eq!((job.fence, job.losses), (Fence(2), 1));
     runner.stop().await;
@@ -146,40 +154,40 @@ async fn a_worker_that_is_killed_is_replaced_in_time() {
 
 #[tokio::test]
 async fn a_worker_that_was_stopped_has_nothing_more_to_say() {
-    let town = Town::build(1, 2).await;
+    let network = TestNetwork::build(1, 2).await;
     let fleet = Fleet::start("stopped").await;
     let first = fleet.worker("first");
     fleet.knows(1).await;
-    let runner = fleet.runner(&town, 0, "stopped-runner").await;
+    let runner = fleet.runner(&network, 0, "stopped-runner").await;
     // Long enough to be stopped in, and over by the time that it goes on.
-    town.web.slow(Duration::from_secs(2));
-    let job = town.order(patient(town.single("GET")));
-    asked(&town, 1).await;
+    network.web.slow(Duration::from_secs(2));
+    let job = network.order(patient(network.single("GET")));
+    asked(&network, 1).await;
     first.signal("-STOP");
     let second = fleet.worker("second");
-    town.settled(job).await;
+    network.settled(job).await;
     let ended = fleet.job("an end", |job| job.reason.is_some()).await;
     assert_eq!(ended.fence, Fence(2));
     drop(second);
     first.signal("-CONT");
     // It goes on, finds that its lease is lost, and takes the next job like any other.
-    town.web.slow(Duration::ZERO);
-    let next = town.order(patient(town.single("GET")));
-    town.settled(next).await;
-    assert_eq!(results(&town), 2, "one of each job");
-    let result = town.world().chain.result(job).unwrap().result;
+    network.web.slow(Duration::ZERO);
+    let next = network.order(patient(network.single("GET")));
+    network.settled(next).await;
+    assert_eq!(results(&network), 2, "one of each job");
+    let result = network.world().chain.result(job).unwrap().result;
     assert!(String::from_utf8_lossy(&result).contains("42"));
-    assert_eq!(town.web.asked(), 3);
+    assert_eq!(network.web.asked(), 3);
     runner.stop().await;
 }
 
 #[tokio::test]
 async fn what_may_be_done_once_only_is_given_to_nobody_else() {
-    let town = Town::build(1, 2).await;
+    let network = TestNetwork::build(1, 2).await;
     let fleet = Fleet::start("once").await;
     let silent = Puppet::begin(&fleet).await;
-    let runner = fleet.runner(&town, 0, "once-runner").await;
-    let job = town.order(patient(town.single("POST")));
+    let runner = fleet.runner(&network, 0, "once-runner").await;
+    let job = network.order(patient(network.single("POST")));
     let _silent = silent.await.unwrap();
     let _other = fleet.worker("other");
     let ended = fleet.job("an end", |job| job.reason.is_some()).await;
@@ -188,6 +196,6 @@ async fn what_may_be_done_once_only_is_given_to_nobody_else() {
         j.job.0 == job && j.failure.as_ref().is_some_and(|why| why.contains("fleet"))
     };
     sees(&runner, "it says why", |s| s.jobs.iter().any(failed)).await;
-    assert_eq!((town.web.asked(), results(&town)), (0, 0));
+    assert_eq!((network.web.asked(), results(&network)), (0, 0));
     runner.stop().await;
 }
