@@ -5,10 +5,10 @@
 
 mod dns;
 pub mod network;
+mod printer;
 mod program;
 mod report;
 mod script;
-mod teller;
 pub mod web;
 pub mod wire;
 
@@ -50,7 +50,7 @@ pub fn main(args: &Args) -> ExitCode {
     };
     let text = match (&played, args.json) {
         (Ok(report), true) => format!("{}\n", report.json()),
-        (Ok(report), false) => report.words(Style::stdout()),
+        (Ok(report), false) => report.render(Style::stdout()),
         (Err(failure), json) => {
             let _ = writeln!(io::stderr(), "remuda demo: {failure}");
             let error = serde_json::json!({ "ok": false, "error": failure.to_string() });

@@ -113,7 +113,7 @@ fn open(path: &Path, args: &NetworkArgs) -> Result<Initialised, DevError> {
     }
     let options = args.options()?;
     ports::check(&options.addresses()?, None)?;
-    Ok(init(path, options, crate::entropy::rng())?)
+    Ok(init(path, options, crate::rng::from_os())?)
 }
 
 /// Runs validators until something goes wrong that starting one again does not mend.

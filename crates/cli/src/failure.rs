@@ -240,7 +240,7 @@ impl Failure {
     }
 
     /// One or two sentences: what is wrong, and what to do.
-    pub(crate) fn words(&self, nodes: &[String]) -> String {
+    pub(crate) fn render(&self, nodes: &[String]) -> String {
         let words = match self {
             Self::Client(error) | Self::Events(EventsError::Client(error)) => {
                 client_words(error, nodes)
@@ -256,7 +256,7 @@ impl Failure {
 
     /// What `--json` prints instead of an answer, unless there is one.
     pub(crate) fn json(&self, nodes: &[String]) -> Option<Value> {
-        let object = || json!({ "error": self.code(), "message": self.words(nodes) });
+        let object = || json!({ "error": self.code(), "message": self.render(nodes) });
         (!self.is_shown()).then(object)
     }
 
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_refusal_says_what_the_node_says() {
         let failure = refused("unknown_job", Some("look elsewhere"));
-        assert_eq!(failure.words(&[]), "no such thing (unknown_job). look elsewhere");
+        assert_eq!(failure.render(&[]), "no such thing (unknown_job). look elsewhere");
         let json = failure.json(&[]).unwrap();
         assert_eq!(json["error"], "unknown_job");
         assert_eq!(failure.status(), ExitCode::FAILURE);
@@ -371,12 +371,12 @@ mod tests {
 
     #[test]
     fn whoever_cannot_pay_is_shown_to_the_faucet() {
-        assert!(refused("cannot_pay", None).words(&[]).contains("remuda account faucet"));
+        assert!(refused("cannot_pay", None).render(&[]).contains("remuda account faucet"));
     }
 
     #[test]
     fn a_node_cannot_steer_the_terminal_by_its_errors() {
-        assert!(!refused("x", Some("\x1b[2J")).words(&[]).contains('\x1b'));
+        assert!(!refused("x", Some("\x1b[2J")).render(&[]).contains('\x1b'));
     }
 
     #[test]

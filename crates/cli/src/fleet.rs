@@ -1,16 +1,16 @@
 //! `remuda fleet`: a whole fleet at once; and what all commands about fleets share.
 
-mod alone;
 pub(crate) mod broker;
 mod demo;
 mod limits;
+mod lockfile;
 mod proxy;
 mod stage;
 mod status;
 mod workers;
 
 pub use crate::failure::FleetFailure;
-pub(crate) use alone::{alone, private};
+pub(crate) use lockfile::{lock, private};
 pub use stage::{Stage, failed, local};
 
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ mod network;
 pub use network::NetworkArgs;
 pub(crate) use network::random_chain_id;
 
-use crate::leash::Leash;
+use crate::exit_with_parent::ExitWithParent;
 use clap::Subcommand;
 use remuda_node::config::{Addresses, Faucet, FileError, InitError, Initialised, Settings, init};
 use remuda_node::process::{self, NodeError};
@@ -66,7 +66,7 @@ pub struct Run {
     #[arg(long)]
     json_logs: bool,
     #[command(flatten)]
-    leash: Leash,
+    exit_with_parent: ExitWithParent,
 }
 
 /// Why a command fails.
@@ -139,7 +139,7 @@ pub fn main(args: &Args) -> ExitCode {
 fn make(args: &Init) -> Result<(), NodeFailure> {
     let mut options = args.network.options()?;
     args.grants.apply(&mut options)?;
-    let made = init(&args.directory, options, crate::entropy::rng())?;
+    let made = init(&args.directory, options, crate::rng::from_os())?;
     let api = |at: &Addresses| format!("http://{}", at.api);
     let mut text = String::new();
     if args.json {
@@ -182,7 +182,7 @@ fn run(args: &Run) -> Result<(), NodeFailure> {
     }
     let settings = Settings::read(&path)?;
     log(args.json_logs);
-    args.leash.watch();
+    args.exit_with_parent.watch();
     Ok(process::run(settings)?)
 }
 

@@ -111,7 +111,7 @@ pub fn main(args: &Args) -> ExitCode {
         }
         Command::Accept { pool, send: args } => accept(session, pool, args).await,
         Command::Revoke { pool, runner, send: args } => revoke(session, pool, *runner, args).await,
-        Command::Show { pool } => session.out.show(&whole(session, pool).await?, words),
+        Command::Show { pool } => session.out.show(&whole(session, pool).await?, render),
     })
 }
 
@@ -168,16 +168,16 @@ async fn whole(session: &Session, pool: &PoolName) -> Result<PoolView, Failure> 
     Ok(all)
 }
 
-fn words(pool: &PoolView, style: Style) -> String {
+fn render(pool: &PoolView, style: Style) -> String {
     let mut card = Card::default();
     card.add("pool", clean(&pool.name.to_string()));
     card.add("in a job", format!("\"required_runner_pool\": \"{}\"", pool.id));
-    card.add("owner", pool.owner.to_string());
+    card.add("owner", pool.owner);
     card.add("members", grouped(pool.members));
     for membership in &pool.memberships {
         card.add("", format!("{}{}", membership.grantee, time(membership)));
     }
-    card.add("after block", pool.height.to_string());
+    card.add("after block", pool.height);
     card.render(style)
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct PrintArgs {
     json: bool,
 }
 
-/// Whose key.
+/// AccountArg key.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct KeyArgs {
     /// The file of the key that signs; `remuda key new FILE` makes one.
@@ -91,32 +91,29 @@ impl Output {
         Self { json: args.json, style: Style::stdout() }
     }
 
-    /// Prints an answer: as JSON, or as it is put in words.
+    /// Prints an answer: as JSON, or rendered for people.
     pub(crate) fn show<T: Serialize>(
         &self,
         value: &T,
-        words: impl FnOnce(&T, Style) -> String,
+        render: impl FnOnce(&T, Style) -> String,
     ) -> Result<(), Failure> {
         if !self.json {
-            return self.text(&words(value, self.style));
+            return self.text(&render(value, self.style));
         }
         let json = serde_json::to_string(value).map_err(|error| Failure::Output(error.into()))?;
         self.text(&format!("{json}\n"))
     }
 
-    /// The same for what has events in it: as JSON, bytes of actors come with what they mean.
+    /// Like `show`, but decodes actor payloads in events.
     pub(crate) fn show_events<T: Serialize>(
         &self,
         value: &T,
-        words: impl FnOnce(&T, Style) -> String,
+        render: impl FnOnce(&T, Style) -> String,
     ) -> Result<(), Failure> {
-        if !self.json {
-            return self.text(&words(value, self.style));
-        }
         let mut json =
             serde_json::to_value(value).map_err(|error| Failure::Output(error.into()))?;
         crate::value::decode_events(&mut json);
-        self.text(&format!("{json}\n"))
+        self.show(&json, |_, style| render(value, style))
     }
 
     /// Tells something beside the answer, where no program reads it.
@@ -139,7 +136,7 @@ impl Output {
             Err(failure) => failure,
         };
         // If these cannot be written either, the status says enough.
-        let _ = writeln!(io::stderr(), "remuda: {}", failure.words(nodes));
+        let _ = writeln!(io::stderr(), "remuda: {}", failure.render(nodes));
         if let Some(json) = failure.json(nodes).filter(|_| self.json) {
             let _ = self.text(&format!("{json}\n"));
         }

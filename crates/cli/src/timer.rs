@@ -1,8 +1,8 @@
 //! `remuda timer`: calls for later.
 
+use crate::event_text;
 use crate::failure::Failure;
 use crate::format::grouped;
-use crate::moment;
 use crate::send::{SendArgs, send};
 use crate::session::{NodeArgs, Session, run};
 use crate::style::{Card, Style};
@@ -181,12 +181,12 @@ struct NewLimits {
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
-        Command::Lane => session.out.show(&session.client.timers().await?, lane_words),
+        Command::Lane => session.out.show(&session.client.timers().await?, render_lane),
         Command::Schedule { terms, send: args } => {
             let instruction = Instruction::ScheduleTimer { timer: terms.call(session).await? };
             send(session, args, instruction).await
         }
-        Command::Show { id } => session.out.show(&session.client.timer(id.0).await?, words),
+        Command::Show { id } => session.out.show(&session.client.timer(id.0).await?, render),
         Command::Watch { id } => watch(session, *id).await,
         Command::Cancel { id: HexHash(timer), system, send: args } => {
             let timer = *timer;
@@ -258,14 +258,14 @@ const BROKE: &str = "its payer did not have what the call may cost at most (its 
 async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
     let timer = session.client.timer(id.0).await?;
     if !session.out.json {
-        session.out.text(&words(&timer, session.out.style))?;
+        session.out.text(&render(&timer, session.out.style))?;
     }
     let mut events = session.client.events(&EventFilter::default(), Some(Height(timer.height.0)));
     while let Some(block) = events.next().await.transpose()? {
         for happened in block.events.iter().filter(|event| about(&event.event) == Some(id)) {
             let said = json!({ "height": block.height, "event": happened.event });
             session.out.show(&said, |_, style| {
-                let sentences = moment::of(&happened.event).into_iter();
+                let sentences = event_text::of(&happened.event).into_iter();
                 sentences
                     .map(|one| format!("block {}: {}\n", block.height, one.sentence(style)))
                     .collect()
@@ -302,10 +302,10 @@ fn about(event: &EventBody) -> Option<HexHash> {
     }
 }
 
-fn lane_words(lane: &TimersView, style: Style) -> String {
+fn render_lane(lane: &TimersView, style: Style) -> String {
     let mut card = Card::default();
     card.add("basefee", format!("{} per cycle, besides the cycle basefee", lane.basefee));
-    card.add("usual tip", lane.median_tip.to_string());
+    card.add("usual tip", lane.median_tip);
     card.add("due and waiting", grouped(lane.waiting.0));
     card.add("expired, not cleaned away", grouped(lane.uncollected.0));
     card.add("longest life", format!("{} blocks", grouped(lane.limits.ttl_blocks_max.0)));
@@ -319,22 +319,22 @@ fn lane_words(lane: &TimersView, style: Style) -> String {
         "system deployers",
         if deployers.is_empty() { "nobody".into() } else { deployers.join(", ") },
     );
-    card.add("after block", lane.height.to_string());
+    card.add("after block", lane.height);
     card.render(style)
 }
 
-fn words(timer: &TimerView, style: Style) -> String {
+fn render(timer: &TimerView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("timer", timer.id.to_string());
-    card.add("of", timer.actor.to_string());
+    card.add("timer", timer.id);
+    card.add("of", timer.actor);
     let wait = match timer.due.0.checked_sub(timer.height.0) {
         Some(0) | None => "due".to_owned(),
         Some(1) => "in the next block".to_owned(),
         Some(blocks) => format!("in {} blocks", grouped(blocks)),
     };
     card.add("due", format!("{} ({wait})", timer.due));
-    card.add("may fire until", timer.expires_at.to_string());
-    card.add("paid by", timer.fee_payer.to_string());
+    card.add("may fire until", timer.expires_at);
+    card.add("paid by", timer.fee_payer);
     card.add(
         "cycles, cells",
         format!("at most {}, {}", grouped(timer.gas_limit.0), grouped(timer.max_cells.0)),
@@ -345,7 +345,7 @@ fn words(timer: &TimerView, style: Style) -> String {
         format!("at most {most} besides the cycle basefee, of that a tip of at most {tip}"),
     );
     if let Some(agent) = timer.agent {
-        card.add("fees named by", agent.to_string());
+        card.add("fees named by", agent);
     }
     card.add("payload", format!("{} bytes", grouped(timer.payload.0.len() as u64)));
     card.render(style)

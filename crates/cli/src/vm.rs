@@ -110,7 +110,7 @@ fn run_file(file: &Path, limits: Limits, profile: bool, json: bool) -> Result<Ex
             grouped(chain)
         );
         if let Some(profile) = &report.profile {
-            eprint!("{}", words(profile, &source));
+            eprint!("{}", render(profile, &source));
         }
     }
     // A process has one byte for its status; what does not fit is a failure, too.
@@ -127,7 +127,7 @@ fn functions(profile: &Profile) -> Vec<serde_json::Value> {
     profile.functions.iter().map(row).collect()
 }
 
-fn words(profile: &Profile, source: &str) -> String {
+fn render(profile: &Profile, source: &str) -> String {
     let text_of = |line: u32| source.lines().nth((line as usize).saturating_sub(1)).unwrap_or("");
     let percent = |cycles: u64| cycles.saturating_mul(100) / profile.cycles.max(1);
     let mut text = String::from("\n      cycles    %   visits  line\n");

@@ -3,15 +3,10 @@
 
 use crate::support;
 
-use remuda::demo::network::{Network, Wish};
-use remuda_client::types::{EventBody, JobStatusView, JobView};
-use remuda_protocol::codec::Bytes;
+use remuda::demo::network::{Network, NetworkOptions, http, job};
+use remuda_client::types::{JobStatusView, JobView};
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
-use remuda_protocol::primitives::{Amount, JobId};
-use remuda_protocol::transaction::Instruction;
+use remuda_protocol::primitives::JobId;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -121,41 +116,11 @@ struct Scene {
 
 impl Scene {
     async fn order(&self) -> JobId {
-        let spec = JobSpec {
-            job_type: JobType::Http {
-                method: "GET".into(),
-                url: self.url.clone(),
-                headers: Vec::new(),
-                body: Bytes::default(),
-                extract: "price".into(),
-            },
-            bounds: ResourceBounds { max_wall_time_seconds: 30, ..ResourceBounds::default() },
-            verification: Verification {
-                mode: VerificationMode::None,
-                runners: 1,
-                threshold: 1,
-                checks: Vec::new(),
-            },
-            result_schema: ResultSchema {
-                max_return_bytes: 4_096,
-                expected_execution_ms: 100,
-                data_format: DataFormat::Json,
-            },
-            max_price: Amount::cby(100),
-            tip: Amount::ZERO,
-            timeout_blocks: 300,
-            callback: None,
-            tee_required: false,
-            secrets: Vec::new(),
-            required_runner_pool: None,
-        };
-        let (client, submitter) = (&self.network.client, &self.network.submitter);
-        let receipt = client.send(submitter, Instruction::SubmitJob { spec }).await.expect("taken");
-        let id = receipt.events.iter().find_map(|event| match event {
-            EventBody::JobSubmitted { job, .. } => Some(job.0),
-            _ => None,
-        });
-        id.unwrap_or_else(|| panic!("{receipt:?}"))
+        let work = http(self.url.clone(), "price");
+        let mut spec = job(work, VerificationMode::None, 1, 1, Vec::new());
+        spec.bounds.max_wall_time_seconds = 30;
+        spec.timeout_blocks = 300;
+        self.network.submit(spec).await.expect("taken")
     }
 
     async fn settled(&self, id: JobId) {
@@ -168,19 +133,10 @@ impl Scene {
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_are_killed_and_stopped_and_every_job_is_settled_once() {
     let folder = Folder::new("behind");
-    let wish = Wish {
-        program: env!("CARGO_BIN_EXE_remuda").into(),
-        host: std::net::Ipv4Addr::LOCALHOST.into(),
-        validators: 4,
-        block_time: Duration::from_millis(150),
-        runners: vec!["ada".to_owned()],
-        pinned: vec![],
-        logs: None,
-        delay: None,
-        params: |_| {},
-    };
+    let program = env!("CARGO_BIN_EXE_remuda");
+    let options = NetworkOptions::new(program, Duration::from_millis(150), ["ada"]);
     let home = folder.file("net");
-    let network = Network::start(Some(Path::new(&home)), &wish).await.expect("a network");
+    let network = Network::start(Some(Path::new(&home)), &options).await.expect("a network");
     let web = Arc::new(Web::default());
     let url = web.clone().serve().await;
     let (_orchestrator, fleet) = orchestrator(&folder.file("fleet"));

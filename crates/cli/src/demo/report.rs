@@ -2,7 +2,7 @@
 
 use super::script::named;
 use crate::format::cby;
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Style, Table, Tone};
 use remuda_client::types::{EventBody, HistoryEntry, JobStatusView, JobView};
 use remuda_protocol::primitives::{Address, Amount};
 use serde_json::{Value, json};
@@ -114,28 +114,19 @@ impl Report {
         })
     }
 
-    pub(super) fn words(&self, style: Style) -> String {
-        let mut table = Table::new(&[
-            ("job", Align::Left),
-            ("heights", Align::Right),
-            ("ms", Align::Right),
-            ("draws", Align::Right),
-            ("paid", Align::Left),
-        ]);
-        for job in &self.jobs {
-            let paid: Vec<String> = job
-                .paid
-                .iter()
-                .map(|(who, amount)| format!("{} {}", named((*who).into()), cby(Amount(*amount))))
-                .collect();
-            table.row([
-                Cell::plain(&job.name),
-                Cell::plain(format!("{}–{}", job.submitted_at, job.ended_at)),
-                Cell::plain(job.millis.to_string()),
-                Cell::plain((job.attempts + 1).to_string()),
-                Cell::plain(paid.join(", ")),
-            ]);
-        }
+    pub(super) fn render(&self, style: Style) -> String {
+        let paid = |job: &JobReport| -> Vec<String> {
+            let pay = |(who, amount): &(Address, u128)| {
+                format!("{} {}", named((*who).into()), cby(Amount(*amount)))
+            };
+            job.paid.iter().map(pay).collect()
+        };
+        let table = Table::of(&self.jobs)
+            .left("job", |job| &job.name)
+            .right("heights", |job| format!("{}–{}", job.submitted_at, job.ended_at))
+            .right("ms", |job| job.millis)
+            .right("draws", |job| job.attempts + 1)
+            .left("paid", |job| paid(job).join(", "));
         let mut text = format!("\n{}\n", table.render(Style { terminal: true, ..style }));
         let jobs = self.jobs.iter().flat_map(|job| {
             job.checks.iter().map(|check| (check.ok, format!("{}: {}", job.name, check.what)))

@@ -98,7 +98,7 @@ pub enum FleetFailure {
         path: PathBuf,
         /// What is missing.
         file: &'static str,
-        /// Whose.
+        /// AccountArg.
         command: &'static str,
     },
     /// A fence that there is not.

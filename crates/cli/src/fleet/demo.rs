@@ -34,9 +34,9 @@ pub(super) fn main(args: &Args) -> ExitCode {
     };
     let (text, ok) = match &played {
         Ok(report) if args.json => (format!("{}\n", report.json()), report.ok()),
-        Ok(report) => (report.words(Style::stdout()), report.ok()),
+        Ok(report) => (report.render(Style::stdout()), report.ok()),
         Err(failure) => {
-            let words = failure.words(&[]);
+            let words = failure.render(&[]);
             let _ = writeln!(io::stderr(), "remuda fleet demo: {words}");
             let error = serde_json::json!({ "ok": false, "error": words });
             (if args.json { format!("{error}\n") } else { String::new() }, false)

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One runner's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Answer {
-    /// Whose.
+    /// AccountArg.
     pub(super) runner: HexAddress,
     /// What it opened; nothing, if it excused itself.
     pub(super) answer: HexBytes,

@@ -131,7 +131,7 @@ impl NetworkArgs {
 /// No two networks share one, so that no signature for one counts on the other. Below 2^53: JSON readers
 /// keep it as a number.
 pub(crate) fn random_chain_id() -> u64 {
-    1 + (crate::entropy::rng().next_u64() >> 11)
+    1 + (crate::rng::from_os().next_u64() >> 11)
 }
 
 fn differs(flag: &str, asked: Option<impl Display>, there: impl Display) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::{FleetFailure, alone};
+use crate::fleet::{FleetFailure, lock};
 use crate::session::Output;
 use remuda_fleet::orchestrator::{self, ServeError, TlsFiles};
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(super) fn serve(
     let config = settings.config()?;
     let checked = config.tls.as_ref().map_or(Ok(()), TlsFiles::check);
     checked.map_err(|error| FleetFailure::Serve(error.into()))?;
-    let _alone = alone(settings.directory(), "an orchestrator")?;
+    let _lock = lock(settings.directory(), "an orchestrator")?;
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::{FleetArgs, FleetFailure, alone};
+use crate::fleet::{FleetArgs, FleetFailure, lock};
 use remuda_fleet::worker::{self, WorkerError};
 use std::path::Path;
 use tokio::sync::watch;
@@ -30,7 +30,7 @@ pub(super) fn serve(
         return Err(Failure::Usage("--one-shot is for workers with a concurrency of 1"));
     }
     let configs = settings.configs(one_shot)?;
-    let _alone = alone(settings.directory(), "a worker")?;
+    let _lock = lock(settings.directory(), "a worker")?;
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);

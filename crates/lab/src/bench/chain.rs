@@ -2,7 +2,7 @@
 
 use super::progress;
 use crate::machine::{Application, Figures, Measure, Sizes, measure, sizes};
-use remuda::leash;
+use remuda::exit_with_parent;
 use remuda_client::Client;
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -169,7 +169,7 @@ fn memory_after(blocks: u64) -> Result<Memory, String> {
 
 fn start(program: &Path, directory: &Path) -> Result<Child, String> {
     let child = Command::new(program)
-        .args(["node", "run", leash::FLAG])
+        .args(["node", "run", exit_with_parent::FLAG])
         .arg(directory)
         .env("RUST_LOG", "error")
         .stdin(Stdio::piped())

@@ -245,14 +245,14 @@ impl Story {
         };
         let name = self.workers[*worker].name;
         let answer = link.send::<_, CompleteAck>("complete", &message).await;
-        let (reason, words) = match answer {
+        let (reason, heard) = match answer {
             Err(LinkError::Stale(stale)) => {
                 (Some(stale.reason), format!("409 StaleLease ({:?})", stale.reason))
             }
             Err(error) => (None, error.to_string()),
             Ok(_) => (None, "accepted".to_owned()),
         };
-        let text = format!("{name}'s completion arrives late, under fence {fence}: {words}");
+        let text = format!("{name}'s completion arrives late, under fence {fence}: {heard}");
         self.say(if reason.is_some() { Tone::Good } else { Tone::Bad }, &text);
         Ok(reason)
     }
