@@ -434,7 +434,7 @@ fn string_wires(made: &Initialised, delay: Duration) -> std::io::Result<Vec<Stri
 }
 
 /// The first of as many ports in a row as the network takes; those of the APIs are 100 above.
-fn free_ports() -> Option<u16> {
+pub fn free_ports() -> Option<u16> {
     let free = |port: u16| {
         let address = SocketAddr::from((HOST, port));
         TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()

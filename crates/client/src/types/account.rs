@@ -1,6 +1,7 @@
 //! Accounts in JSON.
 
-use super::scalar::{BigUint, HexAddress, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, Uint};
+use super::view::ToView;
 use remuda_protocol::account::Account;
 use remuda_protocol::primitives::{Address, Height};
 use serde::{Deserialize, Serialize};

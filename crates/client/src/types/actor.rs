@@ -1,7 +1,8 @@
 //! Actors in JSON.
 
 use super::history::HistoryEntry;
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
+use super::view::ToView;
 use remuda_protocol::actors::record::Actor;
 use remuda_protocol::primitives::{Address, Amount, Height};
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,12 @@
 //! Blocks in JSON.
 
 use super::receipt::ReceiptView;
-use super::scalar::{HexBytes, HexHash, ToView, Uint};
+use super::scalar::{HexBytes, HexHash, Uint};
 use super::transaction::TransactionView;
-use remuda_protocol::block::Block;
+use super::view::{ToView, view};
+use remuda_protocol::block::{Block, StateCommitment};
 use remuda_protocol::event::Receipt;
-use remuda_protocol::presence::PresenceCertificate;
+use remuda_protocol::presence::{Attestation, PresenceCertificate};
 use remuda_protocol::primitives::B256;
 use remuda_protocol::transaction::tx_hash;
 use serde::{Deserialize, Serialize};
@@ -55,17 +56,19 @@ pub struct BlockView {
     pub receipts: Option<Vec<ReceiptView>>,
 }
 
-/// What a header says about the state after its block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct StateCommitmentView {
-    /// Root of all entries; proofs verify against it.
-    pub root: HexHash,
-    /// Root of the log of operations.
-    pub ops_root: HexHash,
-    /// First operation that the state still needs.
-    pub ops_start: Uint,
-    /// One past the last operation.
-    pub ops_end: Uint,
+view! {
+    /// What a header says about the state after its block.
+    #[derive(Copy)]
+    pub struct StateCommitmentView of StateCommitment {
+        /// Root of all entries; proofs verify against it.
+        root: HexHash,
+        /// Root of the log of operations.
+        ops_root: HexHash,
+        /// First operation that the state still needs.
+        ops_start: Uint,
+        /// One past the last operation.
+        ops_end: Uint,
+    }
 }
 
 /// A finalization certificate as a block carries it.
@@ -85,31 +88,27 @@ pub struct CertificateView {
     pub attestations: Vec<AttestationView>,
 }
 
-/// What one validator saw when it voted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AttestationView {
-    /// Its number.
-    pub validator: u32,
-    /// Bits of its own list, least significant first.
-    pub bits: HexBytes,
-    /// Its signature.
-    pub signature: HexBytes,
+view! {
+    /// What one validator saw when it voted.
+    pub struct AttestationView of Attestation {
+        /// Its number.
+        validator: u32,
+        /// Bits of its own list, least significant first.
+        bits: HexBytes,
+        /// Its signature.
+        signature: HexBytes,
+    }
 }
 
 impl From<&PresenceCertificate> for CertificateView {
     fn from(certificate: &PresenceCertificate) -> Self {
-        let attestations = certificate.attestations.iter().map(|attestation| AttestationView {
-            validator: attestation.validator,
-            bits: attestation.bits.to_view(),
-            signature: HexBytes(attestation.signature.to_vec()),
-        });
         Self {
             height: certificate.height.to_view(),
             view: certificate.round.view.to_view(),
             block: certificate.block.to_view(),
-            vote_signature: HexBytes(certificate.vote_signature.to_vec()),
-            seed_signature: HexBytes(certificate.seed_signature.to_vec()),
-            attestations: attestations.collect(),
+            vote_signature: certificate.vote_signature.to_view(),
+            seed_signature: certificate.seed_signature.to_view(),
+            attestations: certificate.attestations.to_view(),
         }
     }
 }
@@ -129,12 +128,7 @@ impl BlockView {
             timestamp_ms: Uint(header.timestamp_ms),
             transactions_root: header.transactions_root.to_view(),
             receipts_root: header.receipts_root.to_view(),
-            state: StateCommitmentView {
-                root: header.state.root.to_view(),
-                ops_root: header.state.ops_root.to_view(),
-                ops_start: Uint(header.state.ops_start),
-                ops_end: Uint(header.state.ops_end),
-            },
+            state: header.state.to_view(),
             seeds_root: header.seeds_root.to_view(),
             presence_hash: header.presence_hash.to_view(),
             seeds: block.seeds.iter().map(|seed| HexBytes(seed.bytes.to_vec())).collect(),

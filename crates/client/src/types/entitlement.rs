@@ -1,6 +1,7 @@
 //! Entitlements in JSON. Scopes and actions are text: `pool:trusted`, `RunnerJoinPool:trusted`.
 
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint, string_scalar};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint, string_scalar};
+use super::view::{ToView, view};
 use core::fmt;
 use remuda_protocol::entitlements::constraints::{Constraints, RateLimit};
 use remuda_protocol::entitlements::record::{Assignment, Entitlement, Role, RunnerPool, pool_hash};
@@ -79,62 +80,39 @@ impl ToView for Action {
     }
 }
 
-/// So many uses in so many blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct RateLimitView {
-    /// Uses in a window.
-    pub max_uses: Uint,
-    /// Its length.
-    pub window_blocks: Uint,
-}
-
-impl ToView for RateLimit {
-    type View = RateLimitView;
-    fn to_view(&self) -> RateLimitView {
-        RateLimitView {
-            max_uses: self.max_uses.to_view(),
-            window_blocks: self.window_blocks.to_view(),
-        }
+view! {
+    /// So many uses in so many blocks.
+    #[derive(Copy)]
+    pub struct RateLimitView of RateLimit {
+        /// Uses in a window.
+        max_uses: Uint,
+        /// Its length.
+        window_blocks: Uint,
     }
 }
 
-/// Conditions of a right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ConstraintsView {
-    /// First height at which it counts.
-    pub valid_from: Option<Uint>,
-    /// Last height at which it counts.
-    pub valid_until: Option<Uint>,
-    /// Uses; 0 for any number.
-    pub max_uses: Uint,
-    /// Amount of a single use.
-    pub max_amount_per_use: Option<BigUint>,
-    /// Amount of all uses together.
-    pub max_total_amount: Option<BigUint>,
-    /// Uses in a time.
-    pub rate_limit: Option<RateLimitView>,
-    /// Whether parts of it may be passed on.
-    pub delegatable: bool,
-    /// Delegations below it, one under the other.
-    pub delegation_depth_max: u32,
-    /// Whether others than the grantee may end it.
-    pub revocable: bool,
-}
-
-impl ToView for Constraints {
-    type View = ConstraintsView;
-    fn to_view(&self) -> ConstraintsView {
-        ConstraintsView {
-            valid_from: self.valid_from.to_view(),
-            valid_until: self.valid_until.to_view(),
-            max_uses: self.max_uses.to_view(),
-            max_amount_per_use: self.max_amount_per_use.to_view(),
-            max_total_amount: self.max_total_amount.to_view(),
-            rate_limit: self.rate_limit.to_view(),
-            delegatable: self.delegatable,
-            delegation_depth_max: u32::from(self.delegation_depth_max),
-            revocable: self.revocable,
-        }
+view! {
+    /// Conditions of a right.
+    #[derive(Copy)]
+    pub struct ConstraintsView of Constraints {
+        /// First height at which it counts.
+        valid_from: Option<Uint>,
+        /// Last height at which it counts.
+        valid_until: Option<Uint>,
+        /// Uses; 0 for any number.
+        max_uses: Uint,
+        /// Amount of a single use.
+        max_amount_per_use: Option<BigUint>,
+        /// Amount of all uses together.
+        max_total_amount: Option<BigUint>,
+        /// Uses in a time.
+        rate_limit: Option<RateLimitView>,
+        /// Whether parts of it may be passed on.
+        delegatable: bool,
+        /// Delegations below it, one under the other.
+        delegation_depth_max: u32,
+        /// Whether others than the grantee may end it.
+        revocable: bool,
     }
 }
 

@@ -1,9 +1,11 @@
 //! How a transaction, or a block's own work, ended.
 
 use super::event::EventBody;
-use super::scalar::{BigUint, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexHash, Uint};
+use super::view::{ToView, view};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::{Cause, Receipt};
+use remuda_protocol::fees::Usage;
 use remuda_protocol::primitives::{B256, Height};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -67,13 +69,15 @@ pub struct RefusalView {
     pub message: String,
 }
 
-/// Computation and bytes consumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct UsageView {
-    /// Computation.
-    pub cycles: Uint,
-    /// Bytes.
-    pub cells: Uint,
+view! {
+    /// Computation and bytes consumed.
+    #[derive(Copy)]
+    pub struct UsageView of Usage {
+        /// Computation.
+        cycles: Uint,
+        /// Bytes.
+        cells: Uint,
+    }
 }
 
 impl ReceiptView {
@@ -92,12 +96,9 @@ impl ReceiptView {
             ok: receipt.code == 0,
             code: receipt.code,
             refusal,
-            used: UsageView {
-                cycles: receipt.used.cycles.to_view(),
-                cells: receipt.used.cells.to_view(),
-            },
+            used: receipt.used.to_view(),
             fee: receipt.fee.to_view(),
-            events: receipt.events.iter().map(Into::into).collect(),
+            events: receipt.events.to_view(),
         }
     }
 }
