@@ -64,7 +64,7 @@ Amounts have a unit: 1.5cby, or base units, of which a CBY has 1000000000, like 
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = true)]
 pub(crate) struct AccountArg {
-    /// The address.
+    /// Address of the account.
     address: Option<HexAddress>,
     /// The file of a key, instead of its address.
     #[arg(long, value_name = "FILE", env = "REMUDA_KEY", hide_env_values = true)]
@@ -82,7 +82,6 @@ impl AccountArg {
     }
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Show(whose) => {

@@ -42,7 +42,6 @@ fn parse_id(text: &str) -> Result<BlockId, &'static str> {
     id.map_err(|_| "write a block's number like 17, its hash (0x and 64 hex digits), or latest")
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| {
         if args.follow {

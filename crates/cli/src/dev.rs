@@ -40,7 +40,6 @@ pub struct Args {
 /// How long the first block may take.
 const FIRST_BLOCK: Duration = Duration::from_secs(60);
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {

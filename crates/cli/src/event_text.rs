@@ -16,9 +16,7 @@ use remuda_protocol::verifier::excuse::Excuse;
 /// What an event does to somebody's money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Money {
-    /// They have more.
     Gets(BigUint),
-    /// They have less.
     Loses(BigUint),
     /// An amount that is only spoken of.
     About(BigUint),

@@ -6,7 +6,7 @@
 //! - `orchestrator`, `worker`, `run`, `fleet`: jobs shared over machines under leases
 //! - `audit`, `demo`, `vm`: commands that need no running node
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
-//! - `style`, `format`, `moment`, `timeline`: from data to words
+//! - `style`, `format`, `event_text`, `timeline`: terminal output
 
 pub mod account;
 pub mod actor;

@@ -69,7 +69,6 @@ pub struct Run {
     exit_with_parent: ExitWithParent,
 }
 
-/// Why a command fails.
 #[derive(Debug, Error)]
 enum NodeFailure {
     /// A flag asks for a chain that cannot be.
@@ -81,7 +80,6 @@ enum NodeFailure {
     /// The network cannot be made.
     #[error(transparent)]
     Init(#[from] InitError),
-    /// The settings.
     #[error(transparent)]
     File(#[from] FileError),
     /// The validators are one level down.
@@ -90,16 +88,10 @@ enum NodeFailure {
          on a machine of its own: {}; or all of them here: remuda dev --dir {}",
         directory.display(), validators.join(", "), directory.display()
     )]
-    WholeNetwork {
-        /// Which.
-        directory: PathBuf,
-        /// A command for each.
-        validators: Vec<String>,
-    },
+    WholeNetwork { directory: PathBuf, validators: Vec<String> },
     /// The validator does not run.
     #[error(transparent)]
     Run(#[from] NodeError),
-    /// Standard output.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
 }
@@ -120,7 +112,6 @@ impl NodeFailure {
     }
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let (name, result) = match &args.command {
         Command::Init(args) => ("init", make(args)),

@@ -82,7 +82,6 @@ secret is in files or in the environment, and never on a command line.")]
     Token(token::Args),
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let out = Output::new(args.print);
     let result = match &args.command {

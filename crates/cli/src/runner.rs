@@ -29,7 +29,7 @@ use remuda_runner::daemon::pins::pinned;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Look at runners, or manage one's own.
+/// List runners, or run and manage one.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda runner init my-runner
@@ -175,7 +175,6 @@ enum Manage {
     Deregister(SendArgs),
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     if let Command::Run { settings, json_logs, exit_with_parent } = &args.command {
         exit_with_parent.watch();

@@ -36,7 +36,6 @@ pub(crate) struct SendArgs {
     pub(crate) wait: WaitArgs,
 }
 
-/// Whether to wait.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct WaitArgs {
     /// Do not wait until it is in a block.
@@ -79,8 +78,8 @@ pub(crate) async fn send_within(
         body.cycles_limit += u64::from(crate::rng::from_os().next_u32() % NONCE_JITTER_CYCLES);
         let signed = Signed::new(&body.sign(&key));
         match hand_in(session, &signed, args.wait).await {
-            // Another command with the same key was quicker. Refused is refused: what is signed anew
-            // cannot pay twice.
+            // Another command of the same key took the nonce. Safe to re-sign: the refused nonce can
+            // no longer be included.
             Err(Failure::Client(error)) if tries < TRIES && was_overtaken(&error) => tries += 1,
             other => return other,
         }

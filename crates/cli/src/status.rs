@@ -28,7 +28,6 @@ const QUIET: Duration = Duration::from_secs(5);
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,
-    /// Follow the chain.
     #[arg(long)]
     watch: bool,
     /// End after so many blocks.
@@ -36,7 +35,6 @@ pub struct Args {
     blocks: Option<u64>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| {
         let status = session.client.status().await?;

@@ -6,15 +6,11 @@ use std::io::{self, IsTerminal};
 /// How a text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Something happened.
     Plain,
-    /// Something good for somebody.
     Good,
-    /// Something bad for somebody.
     Bad,
     /// A reason, or a name beside its value.
     Why,
-    /// A heading.
     Title,
 }
 
@@ -36,7 +32,6 @@ impl Tone {
 pub(crate) struct Style {
     /// A person looks at it now: columns, short hashes.
     pub(crate) terminal: bool,
-    /// And likes colours.
     pub(crate) colours: bool,
 }
 

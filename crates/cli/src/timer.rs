@@ -19,7 +19,7 @@ use remuda_protocol::transaction::Instruction;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Set a timer, follow it, call it off; see what the timer lane asks.
+/// Schedule, follow and cancel timers; show the timer lane.
 ///
 /// A timer is a call at a later height. It pays when it fires: the cycle basefee, the lane's own basefee and
 /// a tip, by which timers that are due at the same time are ordered. Its payer must then have what it may
@@ -60,19 +60,19 @@ tip, the longest life. `remuda timer lane` shows the limits.")]
     /// Show a timer that has not ended.
     #[command(after_help = "Example:\n  $ remuda timer show 0x…")]
     Show {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
     },
     /// Follow a timer that has not ended; fail if it ends without firing.
     #[command(after_help = "Example:\n  $ remuda timer watch 0x…")]
     Watch {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
     },
-    /// Call a timer off.
+    /// Cancel a timer.
     #[command(after_help = "Example:\n  $ remuda timer cancel 0x… --key my.key")]
     Cancel {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
         /// As a system deployer: anybody's timer.
         #[arg(long)]
@@ -87,7 +87,7 @@ tip, the longest life. `remuda timer lane` shows the limits.")]
 
 A timer that was given no --expires-at has the longest life already.")]
     Extend {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
         /// The last block in which it may fire.
         #[arg(long, value_name = "HEIGHT")]
@@ -111,7 +111,6 @@ What is not given stays as it is. On a development chain the faucet's key may.")
     },
 }
 
-/// When it is due.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = false)]
 struct When {
@@ -123,7 +122,6 @@ struct When {
     after: Option<u64>,
 }
 
-/// On what terms.
 #[derive(clap::Args, Debug)]
 struct Terms {
     #[command(flatten)]
@@ -137,10 +135,10 @@ struct Terms {
     /// The last block in which it may fire.
     #[arg(long, value_name = "HEIGHT")]
     expires_at: Option<u64>,
-    /// Cycles at most.
+    /// Most cycles of the call.
     #[arg(long, value_name = "CYCLES")]
     gas_limit: Option<u64>,
-    /// Cells at most.
+    /// Most cells of the call.
     #[arg(long, value_name = "CELLS")]
     max_cells: Option<u64>,
     /// The most it pays per cycle in the lane, in base units.
@@ -154,17 +152,16 @@ struct Terms {
     agent: Option<HexAddress>,
 }
 
-/// Limits to change.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = true)]
 struct NewLimits {
-    /// A timer's longest life.
+    /// Longest life of a timer.
     #[arg(long, value_name = "BLOCKS")]
     ttl_blocks_max: Option<u64>,
     /// Timers that an actor may have at a time.
     #[arg(long, value_name = "TIMERS")]
     live_per_actor_max: Option<u32>,
-    /// Bytes of a payload.
+    /// Most bytes of a payload.
     #[arg(long, value_name = "BYTES")]
     payload_bytes_max: Option<u32>,
     /// Cycles that a timer may ask for; those that ask for more wait.
@@ -178,7 +175,6 @@ struct NewLimits {
     gc_cycles_per_block: Option<u64>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Lane => session.out.show(&session.client.timers().await?, render_lane),
@@ -274,7 +270,7 @@ async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
                 EventBody::TimerFired { .. } => return Ok(()),
                 EventBody::TimerExpired { .. } => return Err(Failure::TimerOver("it expired")),
                 EventBody::TimerCancelled { .. } => {
-                    return Err(Failure::TimerOver("it was called off"));
+                    return Err(Failure::TimerOver("it was cancelled"));
                 }
                 EventBody::TimerCancelledInsufficientFunds { .. } => {
                     return Err(Failure::TimerOver(BROKE));

@@ -64,7 +64,6 @@ struct Shown {
     receipt: ReceiptView,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Show { hash } => show(session, *hash).await,

@@ -64,7 +64,6 @@ Ten cycles of the machine are one of the chain's, which fees are paid for and wh
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let Command::Run { file, cycles, heap, profile, json } = &args.command;
     let heap_bytes = usize::from(*heap) << 20;

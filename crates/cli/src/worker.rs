@@ -70,7 +70,6 @@ Flags only write worker.toml, which has a word on each setting; edit it and star
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let result = match &args.command {
         Command::Init { directory, options } => init::init(&args.fleet, directory, options),

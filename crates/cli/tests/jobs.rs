@@ -1,6 +1,7 @@
 //! Jobs through real consensus: four validators as processes, runners over real QUIC, every mode that
 //! there is, and every way to misbehave. Money is counted to the unit.
 
+use crate::support::web;
 use remuda::demo::network::{Network, NetworkOptions, PRICE, Runner, http, job};
 use remuda_client::types::{EventBody, HexAddress, JobStatusView, JobView};
 use remuda_client::{BlockId, Client};
@@ -18,8 +19,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
 
 const NAMES: [&str; 5] = ["ada", "ben", "cleo", "dora", "egon"];
 /// A module that returns its params: `alloc` gives 1024, `run` returns where they are.
@@ -28,28 +27,6 @@ const ECHO: &str = r#"(module (memory (export "memory") 1)
   (func (export "run") (param i32 i32) (result i64)
     (i64.or (i64.shl (i64.extend_i32_u (local.get 0)) (i64.const 32))
             (i64.extend_i32_u (local.get 1)))))"#;
-
-/// Answers every request with the same JSON.
-async fn web() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut buffer = [0; 4096];
-                let _ = stream.read(&mut buffer).await;
-                let body = r#"{"price":"42.17"}"#;
-                let answer = format!(
-                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-                     connection: close\r\n\r\n{body}",
-                    body.len()
-                );
-                let _ = stream.write_all(answer.as_bytes()).await;
-            });
-        }
-    });
-    format!("http://{address}/price")
-}
 
 struct Ranch {
     network: Network,
@@ -64,7 +41,7 @@ impl Ranch {
     async fn new() -> Self {
         let module = wat::parse_str(ECHO).unwrap();
         let echo = B256::new(*blake3::hash(&module).as_bytes());
-        let url = web().await;
+        let url = web::serve(|_| async { r#"{"price":"42.17"}"#.to_owned() }).await;
         let program = env!("CARGO_BIN_EXE_remuda");
         let mut options = NetworkOptions::new(program, Duration::from_millis(100), NAMES);
         options.pinned = vec![echo];

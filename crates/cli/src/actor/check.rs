@@ -24,7 +24,6 @@ struct Checked {
     prints: Vec<u32>,
 }
 
-/// Checks a file.
 pub(super) fn main(program: &ProgramArgs, print: PrintArgs) -> ExitCode {
     let out = Output::new(print);
     let result = check(program).and_then(|checked| out.show(&checked, render));

@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How a test ended.
 #[derive(Serialize)]
 struct Tested {
     file: String,

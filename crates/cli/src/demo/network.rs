@@ -35,7 +35,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What a runner puts at stake, and what it has besides.
 const STAKE: Amount = Amount::cby(15_000);
 const POCKET: Amount = Amount::cby(1_000);
-/// What the submitter has.
 const PURSE: Amount = Amount::cby(100_000);
 /// What [`job`] pays.
 pub const PRICE: Amount = Amount::cby(100);
@@ -83,13 +82,11 @@ impl NetworkOptions {
 pub struct Network {
     /// Asks all of them.
     pub client: Client,
-    /// Their APIs.
     pub apis: Vec<String>,
     /// The same, as runners reach them.
     far_apis: Vec<String>,
     /// Where they take runners in.
     pub links: Vec<SocketAddr>,
-    /// Who orders jobs.
     pub submitter: SecretKey,
     program: PathBuf,
     logs: Option<&'static str>,
@@ -148,7 +145,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::Network(error.to_string())
 }
 
-/// Removes what demonstrations left that were killed. AccountArg process is alive is left alone; where
+/// Removes what demonstrations left that were killed. Whose process is alive is left alone; where
 /// that cannot be told, everybody's is.
 fn sweep() {
     let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
@@ -305,16 +302,26 @@ impl Network {
 
     /// Kills all validators, with SIGKILL and one after the other, and starts them again when none is left.
     pub async fn strike_down(&mut self) -> Result<(), Failure> {
-        for validator in &mut self.validators {
-            validator.kill().await.map_err(failed)?;
+        for validator in 0..VALIDATORS {
+            self.kill(validator).await?;
         }
-        for validator in &mut self.validators {
-            validator.start_again().map_err(failed)?;
-        }
-        Ok(())
+        (0..VALIDATORS).try_for_each(|validator| self.start_again(validator))
     }
 
-    /// Memory of a validator.
+    /// Kills a validator, with SIGKILL.
+    pub async fn kill(&mut self, validator: usize) -> Result<(), Failure> {
+        self.validators[validator].kill().await.map_err(failed)
+    }
+
+    /// Starts a validator that was killed.
+    pub fn start_again(&mut self, validator: usize) -> Result<(), Failure> {
+        self.validators[validator].start_again().map_err(failed)
+    }
+
+    pub fn is_up(&mut self, validator: usize) -> bool {
+        self.validators[validator].is_up()
+    }
+
     pub fn resident_bytes(&self, validator: usize) -> u64 {
         let id = self.validators.get(validator).and_then(Kept::id).unwrap_or(0);
         resident_bytes(&id.to_string())
@@ -326,7 +333,6 @@ impl Network {
         fs::read_to_string(path).unwrap_or_default()
     }
 
-    /// Stops everything in order.
     pub async fn stop(mut self) {
         dev::stop(std::mem::take(&mut self.validators)).await;
     }
@@ -340,7 +346,6 @@ pub fn resident_bytes(process: &str) -> u64 {
     kib.unwrap_or(0) * 1_024
 }
 
-/// Where a runner runs.
 enum Cast {
     Away,
     Process(Box<Child>),
@@ -349,11 +354,8 @@ enum Cast {
 
 /// A runner of a [`Network`].
 pub struct Runner {
-    /// Its name.
     pub name: String,
-    /// Its key.
     pub key: SecretKey,
-    /// Its files.
     pub directory: PathBuf,
     program: PathBuf,
     logs: Option<&'static str>,
@@ -362,12 +364,10 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Its account.
     pub fn address(&self) -> Address {
         self.key.address()
     }
 
-    /// Its settings.
     pub fn settings(&self) -> Result<Settings, Failure> {
         Ok(Settings::read(&self.settings)?)
     }
@@ -387,7 +387,6 @@ impl Runner {
         Ok(())
     }
 
-    /// What it has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }

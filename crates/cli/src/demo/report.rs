@@ -14,7 +14,6 @@ pub(super) struct Check {
     pub(super) ok: bool,
 }
 
-/// One job.
 #[derive(Clone, Debug)]
 pub(super) struct JobReport {
     name: String,
@@ -75,7 +74,6 @@ fn spent(job: &JobView) -> u128 {
     job.spec.max_price.0 + job.spec.tip.0
 }
 
-/// All of it.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub(super) jobs: Vec<JobReport>,
@@ -137,7 +135,7 @@ impl Report {
             text += &format!("{} {what}\n", style.paint(tone, word));
         }
         let seconds = self.millis as f64 / 1_000.0;
-        let end = if self.ok() { "All of it is as it should be" } else { "Something is wrong" };
-        text + &format!("\n{end}, after {seconds:.1} s.\n")
+        let end = if self.ok() { "OK: all checks passed" } else { "FAILED: see the checks above" };
+        text + &format!("\n{end} in {seconds:.1} s\n")
     }
 }

@@ -69,7 +69,6 @@ pub(super) async fn play(json: bool, directory: Option<&Path>) -> Result<Report,
     Ok(Report { jobs, checks, millis: began.elapsed().as_millis() as u64 })
 }
 
-/// Makes everybody's files.
 fn equip(
     network: &Network,
     resolvers: &Resolvers,

@@ -82,6 +82,10 @@ impl Kept {
         self.child.id()
     }
 
+    pub(crate) fn is_up(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Kills it, without a word.
     pub(crate) async fn kill(&mut self) -> Result<(), DevError> {
         self.child.kill().await.map_err(DevError::Start)

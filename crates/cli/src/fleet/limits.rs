@@ -31,14 +31,14 @@ pub(super) struct Args {
 enum Command {
     /// At most so many at a time.
     Set {
-        /// The label.
+        /// Label, such as deploy:production.
         label: String,
-        /// How many.
+        /// Most jobs at a time; 0 holds all back.
         limit: u32,
     },
     /// As many as there are.
     Clear {
-        /// The label.
+        /// Label, such as deploy:production.
         label: String,
     },
 }

@@ -32,7 +32,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// Its process.
     pub fn id(&self) -> u32 {
         self.child.id().unwrap_or(0)
     }
@@ -49,9 +48,7 @@ impl Part {
     }
 }
 
-/// What runs, and where.
 pub struct Stage {
-    /// Where the orchestrator is.
     pub url: String,
     /// Asks it, and may do everything that people may.
     pub client: Client,

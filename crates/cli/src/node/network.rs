@@ -74,7 +74,6 @@ fn parse_param(text: &str) -> Result<(String, u128), String> {
 }
 
 impl NetworkArgs {
-    /// What to make.
     pub fn options(&self) -> Result<InitOptions, ParamError> {
         let block_time = self.block_time.unwrap_or(Duration::from_secs(1));
         let mut params = ChainParams::for_block_time(in_ms(block_time));

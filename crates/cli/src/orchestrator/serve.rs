@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, lock};
-use crate::session::Output;
+use crate::session::{Output, block_on_threads};
 use remuda_fleet::orchestrator::{self, ServeError, TlsFiles};
 use serde_json::json;
 use std::path::Path;
@@ -27,8 +27,7 @@ pub(super) fn serve(
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(Failure::Start)?.block_on(async {
+    block_on_threads(async {
         let bound = TcpListener::bind(settings.listen).await;
         let listener = bound.map_err(|error| FleetFailure::Serve(ServeError::Socket(error)))?;
         let address = listener.local_addr().map_err(Failure::Start)?;

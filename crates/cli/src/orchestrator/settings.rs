@@ -2,8 +2,8 @@
 
 use super::bucket::Bucket;
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
+use crate::fleet::{FleetFailure, read_settings};
 use remuda_fleet::http::Trust;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig, TlsFiles};
@@ -48,7 +48,6 @@ pub(crate) struct Settings {
     #[serde(default = "five")]
     announce_seconds: u32,
     bucket: Option<Bucket>,
-    /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
 }
@@ -113,21 +112,9 @@ impl Settings {
 
     /// Reads a file, or the one in a directory.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let missing = || FleetFailure::NotMade {
-            path: path.to_owned(),
-            file: SETTINGS,
-            command: "orchestrator",
-        };
-        let file = if path.is_dir() { path.join(SETTINGS) } else { path.to_owned() };
-        if !file.exists() {
-            return Err(missing().into());
-        }
-        let text = crate::session::read_input(&file)?;
-        let wrong = |why: String| FleetFailure::Content { path: file.clone(), why };
-        let text = String::from_utf8(text).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
-        let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let (mut read, file): (Self, _) = read_settings(path, SETTINGS, "orchestrator")?;
         read.directory = file.parent().map(Path::to_owned).unwrap_or_default();
-        read.check().map_err(|why| wrong(why.to_owned()))?;
+        read.check().map_err(|why| FleetFailure::Content { path: file, why: why.into() })?;
         Ok(read)
     }
 
@@ -165,7 +152,6 @@ impl Settings {
         self.bucket.as_ref().map_or(Ok(()), Bucket::check)
     }
 
-    /// Where the tokens are.
     pub(crate) fn tokens(&self) -> PathBuf {
         self.directory.join(TOKENS)
     }

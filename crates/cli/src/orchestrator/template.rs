@@ -16,7 +16,6 @@ fn has_password(url: &str) -> bool {
     user.is_some_and(|user| user.contains(':')) || rest.contains("password=")
 }
 
-/// What new settings say.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct InitOptions {
     /// Where it listens; port 0 takes a free one at each start, for tests.
@@ -112,7 +111,6 @@ impl InitOptions {
         Ok(())
     }
 
-    /// Whether it speaks TLS.
     pub(super) fn has_tls(&self) -> bool {
         self.tls_certificate.is_some() || !self.tls_names.is_empty()
     }

@@ -22,7 +22,6 @@ pub(super) struct Args {
     command: Command,
 }
 
-/// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TokenScope {
     /// To look: runs, logs, workers, pages, metrics.
@@ -79,10 +78,10 @@ enum Command {
     New {
         /// The orchestrator's directory.
         directory: PathBuf,
-        /// AccountArg it is: a name for the audit log, and for revoking it.
+        /// Name of the holder, for the audit log and for revoking it.
         #[arg(long)]
         name: String,
-        /// What it allows.
+        /// What the token allows.
         #[arg(long)]
         scope: TokenScope,
         /// Highest priority of jobs that this token submits [default: 0, no limit for operators].
@@ -106,7 +105,7 @@ enum Command {
     Revoke {
         /// The orchestrator's directory.
         directory: PathBuf,
-        /// AccountArg.
+        /// Name of the token.
         #[arg(long)]
         name: String,
     },
@@ -161,7 +160,7 @@ pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
             write(&path, &access)?;
             let file = directory.join(format!("{name}.token"));
             out.show(&json!({ "revoked": name }), |_, _| match file.exists() {
-                true => format!("revoked {name}; {} is of no use any more\n", file.display()),
+                true => format!("revoked {name}; {} can be deleted\n", file.display()),
                 false => format!("revoked {name}\n"),
             })
         }

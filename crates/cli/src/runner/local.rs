@@ -25,7 +25,6 @@ fn page(settings: &Path) -> Result<(SocketAddr, PathBuf), Failure> {
     Ok((settings.status.ok_or(Failure::Usage(none))?, settings.data))
 }
 
-/// Shows a runner.
 pub(super) async fn status(session: &Session, settings: &Path) -> Result<(), Failure> {
     let view = ask(page(settings)?.0).await?;
     session.out.show(&view, render)

@@ -4,6 +4,7 @@ use super::settings::{ImagePolicy, KEY, NetworkKind, SETTINGS};
 use super::template::InitOptions;
 use crate::failure::Failure;
 use crate::fleet::{FleetArgs, FleetFailure, private, read_token, secret_file};
+use crate::session::block_on;
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::message::Tag;
 use remuda_fleet::time::Clock;
@@ -13,7 +14,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::runtime::Runtime;
 
 pub(super) fn init(
     fleet: &FleetArgs,
@@ -34,12 +34,10 @@ pub(super) fn init(
     options.check()?;
     let tags = all_tags(&options.tags)?;
     // Whatever would keep it from running is said now, not at its first job.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Failure::Start)?;
     let mut options = options.clone();
     // A missing sandbox comes first: without it the network does not matter.
     options.sandbox.find(&Network::None)?;
-    let network = network(&mut options, &runtime)?;
+    let network = network(&mut options)?;
     options.sandbox.find(&network)?;
     if options.images == ImagePolicy::Runc {
         Runc::version(&options.runc).map_err(FleetFailure::NoRunc)?;
@@ -50,11 +48,7 @@ pub(super) fn init(
     private(directory)?;
     let key = KeyPair::load_or_generate(&directory.join(KEY)).map_err(FleetFailure::Key)?;
     let key_id = key.id();
-    let enrolled = runtime.block_on(async {
-        let link = Link::new(endpoint, Arc::new(key), Clock::default());
-        link.enrol(token.as_deref().unwrap_or_default()).await
-    });
-    enrolled.map_err(|error| match error {
+    let explain = |error: LinkError| match error {
         LinkError::Refused { code, message } => {
             FleetFailure::of_refusal(code, message, url.clone(), fleet.token_file.as_deref())
         }
@@ -66,7 +60,10 @@ pub(super) fn init(
             FleetFailure::Unreachable { url: url.clone(), why: format!("{message} ({code})") }
         }
         LinkError::Stale(_) | LinkError::Own(_) => FleetFailure::Demo(error.to_string()),
-    })?;
+    };
+    let link = Link::new(endpoint, Arc::new(key), Clock::default());
+    let enrolled = link.enrol(token.as_deref().unwrap_or_default());
+    block_on(async { enrolled.await.map_err(|error| explain(error).into()) })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.
     // Secrets of jobs, and a broker's password, may come to stand in it.
     secret_file(&settings, &options.text(&url, &fleet.trust(), &tags))?;
@@ -84,15 +81,16 @@ pub(super) fn init(
 }
 
 /// The network for jobs. Without `--network` the settings get the default that this machine supports.
-fn network(options: &mut InitOptions, runtime: &Runtime) -> Result<Network, FleetFailure> {
+fn network(options: &mut InitOptions) -> Result<Network, Failure> {
     let wished = match options.network {
         Some(wished) => wished,
         None if options.confines() => NetworkKind::Internet,
         None => NetworkKind::Host,
     };
-    let tried = wished.find().and_then(|network| {
+    let tried = wished.find().map_err(Failure::from).and_then(|network| {
         if let (Network::Internet(internet), true) = (&network, options.confines()) {
-            runtime.block_on(internet.try_out()).map_err(FleetFailure::NoJobNetwork)?;
+            let failed = |error| FleetFailure::NoJobNetwork(error).into();
+            block_on(async { internet.try_out().await.map_err(failed) })?;
         }
         Ok(network)
     });

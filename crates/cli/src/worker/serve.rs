@@ -3,6 +3,7 @@
 use super::settings::Settings;
 use crate::failure::Failure;
 use crate::fleet::{FleetArgs, FleetFailure, lock};
+use crate::session::block_on_threads;
 use remuda_fleet::worker::{self, WorkerError};
 use std::path::Path;
 use tokio::sync::watch;
@@ -34,8 +35,7 @@ pub(super) fn serve(
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(Failure::Start)?.block_on(async {
+    block_on_threads(async {
         let (stop, stopping) = watch::channel(false);
         let mut places: JoinSet<Result<(), WorkerError>> = JoinSet::new();
         for config in configs {

@@ -1,8 +1,8 @@
 //! `worker.toml`.
 
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
+use crate::fleet::{FleetFailure, read_settings};
 use clap::ValueEnum;
 use remuda_fleet::http::{Endpoint, Trust};
 use remuda_fleet::message::Tag;
@@ -17,14 +17,12 @@ use std::time::Duration;
 /// Names within the directory.
 pub(crate) const SETTINGS: &str = "worker.toml";
 pub(crate) const KEY: &str = "worker.key";
-/// Jobs at a time.
 const CONCURRENCY_MAX: u16 = 256;
 /// Tags that a worker may have.
 const TAGS_MAX: usize = 256;
 /// The longest that a job is waited for at the end.
 const DRAIN_SECONDS_MAX: u32 = 24 * 60 * 60;
 
-/// What jobs run in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SandboxKind {
@@ -142,7 +140,6 @@ pub(crate) struct Settings {
     secrets: BTreeMap<String, String>,
     /// For jobs of a chain's runner.
     executors: Option<ExecutorSettings>,
-    /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
 }
@@ -180,7 +177,6 @@ pub(super) fn million() -> u64 {
 }
 
 impl Settings {
-    /// Whom it works for.
     pub(super) fn orchestrator(&self) -> &str {
         &self.orchestrator
     }
@@ -192,16 +188,9 @@ impl Settings {
 
     /// Reads a file, or the one in a directory. The trust of the command line holds where the file has none.
     pub(crate) fn read(path: &Path, trust: Trust) -> Result<Self, Failure> {
-        let file = if path.is_dir() { path.join(SETTINGS) } else { path.to_owned() };
-        if !file.exists() {
-            let (path, command) = (path.to_owned(), "worker");
-            return Err(FleetFailure::NotMade { path, file: SETTINGS, command }.into());
-        }
-        let text = crate::session::read_input(&file)?;
-        let wrong = |why: String| FleetFailure::Content { path: file.clone(), why };
-        let text = String::from_utf8(text).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
-        let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        read.check().map_err(|why| wrong(why.to_owned()))?;
+        let (mut read, file): (Self, _) = read_settings(path, SETTINGS, "worker")?;
+        read.check()
+            .map_err(|why| FleetFailure::Content { path: file.clone(), why: why.into() })?;
         // Absolute: jobs begin elsewhere.
         let file = std::path::absolute(&file)
             .map_err(|source| Failure::File { path: file.clone(), source })?;

@@ -11,13 +11,12 @@ use remuda_fleet::message::Tag;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What new settings say.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct InitOptions {
     /// What it can do, besides os:… and arch:…, which it says by itself. Jobs name what they need.
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
-    /// Jobs at a time.
+    /// Most jobs at a time.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) concurrency: u16,
     /// What jobs without an image run in.
@@ -30,7 +29,7 @@ pub(super) struct InitOptions {
     /// What becomes of jobs that want an image.
     #[arg(long, value_enum, default_value_t = refuse())]
     pub(super) images: ImagePolicy,
-    /// The container runtime.
+    /// Container runtime: a name or a path.
     #[arg(long, value_name = "PATH", default_value_os_t = runc())]
     pub(super) runc: PathBuf,
     /// Where images are: folders in the OCI's image layout, or archives of such. A job names one as

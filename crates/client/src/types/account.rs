@@ -10,7 +10,6 @@ use utoipa::ToSchema;
 /// What the chain keeps of an address. An address that nobody has used is an empty account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AccountView {
-    /// The address.
     pub address: HexAddress,
     /// Money that can be spent.
     pub balance: BigUint,

@@ -15,11 +15,8 @@ use utoipa::ToSchema;
 /// A finalised block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlockView {
-    /// Its height.
     pub height: Uint,
-    /// Its hash.
     pub hash: HexHash,
-    /// Its parent's hash.
     pub parent: HexHash,
     /// View of the parent's round.
     pub parent_view: Uint,
@@ -29,7 +26,7 @@ pub struct BlockView {
     pub view: Uint,
     /// Identity key of the proposer.
     pub proposer: HexHash,
-    /// Proposer's clock.
+    /// Proposer's clock, in milliseconds since 1970.
     pub timestamp_ms: Uint,
     /// Merkle root of the transactions.
     pub transactions_root: HexHash,
@@ -78,7 +75,6 @@ pub struct CertificateView {
     pub height: Uint,
     /// View of its round.
     pub view: Uint,
-    /// Its hash.
     pub block: HexHash,
     /// The network's signature on the finalization.
     pub vote_signature: HexBytes,
@@ -91,11 +87,11 @@ pub struct CertificateView {
 view! {
     /// What one validator saw when it voted.
     pub struct AttestationView of Attestation {
-        /// Its number.
+        /// Number of the validator.
         validator: u32,
         /// Bits of its own list, least significant first.
         bits: HexBytes,
-        /// Its signature.
+        /// The validator's signature.
         signature: HexBytes,
     }
 }

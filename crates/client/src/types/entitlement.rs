@@ -84,9 +84,9 @@ view! {
     /// So many uses in so many blocks.
     #[derive(Copy)]
     pub struct RateLimitView of RateLimit {
-        /// Uses in a window.
+        /// Uses allowed in a window.
         max_uses: Uint,
-        /// Its length.
+        /// Length of a window.
         window_blocks: Uint,
     }
 }
@@ -105,7 +105,7 @@ view! {
         max_amount_per_use: Option<BigUint>,
         /// Amount of all uses together.
         max_total_amount: Option<BigUint>,
-        /// Uses in a time.
+        /// Uses allowed per window of blocks.
         rate_limit: Option<RateLimitView>,
         /// Whether parts of it may be passed on.
         delegatable: bool,
@@ -119,23 +119,18 @@ view! {
 /// A right that somebody has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EntitlementView {
-    /// Its id.
     pub id: HexHash,
-    /// Who gave it.
     pub granter: HexAddress,
-    /// Who has it.
     pub grantee: HexAddress,
-    /// Where.
+    /// Where the action is allowed.
     pub scope: ScopeText,
-    /// To do what.
     pub action: ActionText,
-    /// On what conditions.
     pub constraints: ConstraintsView,
     /// The one that it was passed on from.
     pub parent: Option<HexHash>,
     /// How often it was used.
     pub used_count: Uint,
-    /// For how much.
+    /// Sum of the amounts of all uses.
     pub total_amount_used: BigUint,
     /// Whether it holds: a membership does once its runner has accepted it.
     pub accepted: bool,
@@ -165,21 +160,18 @@ impl EntitlementView {
 /// A role that somebody has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RoleView {
-    /// Its id.
     pub id: HexHash,
-    /// Who gives it.
+    /// Account that created the role and assigns it.
     pub owner: HexAddress,
     /// What its owner calls it.
     pub name: HexBytes,
-    /// Where.
+    /// Where the actions are allowed.
     pub scopes: Vec<ScopeText>,
-    /// To do what.
     pub actions: Vec<ActionText>,
-    /// On what conditions.
     pub constraints: ConstraintsView,
     /// How often this one used it.
     pub used_count: Uint,
-    /// For how much.
+    /// Sum of the amounts of all uses.
     pub total_amount_used: BigUint,
 }
 
@@ -202,11 +194,10 @@ impl RoleView {
 /// What an address may do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EntitlementsView {
-    /// Whose.
+    /// Holder of the rights.
     pub address: HexAddress,
     /// Its rights, live and lapsed.
     pub entitlements: Vec<EntitlementView>,
-    /// Its roles.
     pub roles: Vec<RoleView>,
     /// The height that all of this is from.
     pub height: Uint,
@@ -221,11 +212,11 @@ pub struct PoolView {
     pub id: HexBytes,
     /// What it is kept under.
     pub hash: HexHash,
-    /// Who lets runners in.
+    /// Account that grants and revokes memberships.
     pub owner: HexAddress,
-    /// Memberships, live and lapsed.
+    /// Number of memberships, live and lapsed.
     pub members: u32,
-    /// Some of them.
+    /// One page of memberships.
     pub memberships: Vec<EntitlementView>,
     /// What to ask for next with `after`, if there are more.
     pub next: Option<u32>,

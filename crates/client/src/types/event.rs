@@ -34,7 +34,7 @@ names! {
 pub struct RootView {
     /// Root of the Merkle-sum trie.
     pub root: HexHash,
-    /// Sum of all weights.
+    /// Sum of the candidates' weights.
     pub sum: BigUint,
 }
 
@@ -46,7 +46,7 @@ impl ToView for (JobId, u128) {
 }
 
 named_view! {
-    /// Something that happened.
+    /// An event of a receipt.
     pub enum EventBody of Event;
 
     Transferred { from: HexAddress, to: HexAddress, amount: BigUint } "Money moved.";
@@ -136,12 +136,10 @@ named_view! {
 pub struct Subject {
     /// Jobs: one, or two for a challenge.
     pub jobs: Vec<JobId>,
-    /// Runners.
     pub runners: Vec<Address>,
 }
 
 impl Subject {
-    /// What `event` is about.
     pub fn of(event: &Event) -> Self {
         let about = |jobs: &[JobId], runners: &[Address]| Self {
             jobs: jobs.to_vec(),

@@ -15,17 +15,14 @@ use utoipa::ToSchema;
 /// A job: what it asks for, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobView {
-    /// Its name.
     pub id: HexHash,
-    /// Who pays.
+    /// Account that pays.
     pub submitter: HexAddress,
-    /// When.
+    /// Height of the submission.
     pub submitted_at: Uint,
-    /// Kind of work.
     pub kind: KindName,
-    /// How far it is.
     pub status: JobStatusView,
-    /// Whether it is over.
+    /// Whether the status is final.
     pub over: bool,
     /// Selections so far beyond the first.
     pub attempt: u32,
@@ -41,7 +38,7 @@ pub struct JobView {
     pub seats: Vec<SeatView>,
     /// Runners that it will not draw again.
     pub excluded: Vec<HexAddress>,
-    /// Who collects the results.
+    /// Runner that collects the results.
     pub aggregator: Option<HexAddress>,
     /// Last height for a commit; for a single runner, for its result.
     pub commit_by: Uint,
@@ -55,7 +52,6 @@ pub struct JobView {
     pub callback_deposit: BigUint,
     /// The challenged job, if this one re-executes it.
     pub challenges: Option<HexHash>,
-    /// What it asks for.
     pub spec: JobSpecView,
     /// The verified result of a settled job.
     pub result: Option<ResultView>,
@@ -68,17 +64,14 @@ pub struct JobView {
 /// A job in a list. All that can be said in a few bytes; the rest is at `/job/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobSummary {
-    /// Its name.
     pub id: HexHash,
-    /// Who pays.
+    /// Account that pays.
     pub submitter: HexAddress,
-    /// When.
+    /// Height of the submission.
     pub submitted_at: Uint,
-    /// Kind of work.
     pub kind: KindName,
-    /// How far it is.
     pub status: JobStatusView,
-    /// Whether it is over.
+    /// Whether the status is final.
     pub over: bool,
     /// Selections so far beyond the first.
     pub attempt: u32,
@@ -111,7 +104,6 @@ impl JobSummary {
 pub struct JobsPage {
     /// The height that all of this is from.
     pub height: Uint,
-    /// The jobs.
     pub jobs: Vec<JobSummary>,
     /// Ask with `after` set to this for older ones; none on the last page.
     pub next: Option<JobPlace>,
@@ -130,11 +122,10 @@ view! {
         Assigned {},
         /// Commits are closed; reveals are taken.
         Committed {},
-        /// Done and paid.
+        /// Verified and paid.
         Settled {},
         /// Over without a result; refunded.
         Failed {
-            /// Why.
             reason: FailureName,
         },
         /// Called off by its submitter; refunded.
@@ -152,7 +143,7 @@ impl JobStatusView {
 view! {
     /// The candidates of a draw.
     pub struct SnapshotView of Snapshot {
-        /// When they were taken.
+        /// Height at which they were fixed.
         height: Uint,
         /// The lists that are drawn from, in order.
         roots: Vec<RootView>,
@@ -170,13 +161,12 @@ view! {
 view! {
     /// A runner's place in a job.
     pub struct SeatView of Seat {
-        /// Who sits there.
         runner: HexAddress,
         /// In which selection it was drawn.
         attempt: u32,
         /// Its reputation when it was drawn.
         reputation_nano: Uint,
-        /// What it answers with.
+        /// Stake that can be slashed.
         stake: BigUint,
         /// Own and delegated stake when it was drawn.
         effective: BigUint,
@@ -186,7 +176,6 @@ view! {
         commission_bps: u16,
         /// It may let this job pass without blame.
         overbooked: bool,
-        /// What it did.
         progress: ProgressView,
     }
 }
@@ -195,13 +184,12 @@ view! {
     /// What a seated runner did.
     #[derive(Copy)]
     pub enum ProgressView of Progress {
-        /// Nothing yet.
+        /// No commit yet.
         Waiting {},
         /// It is bound to a result.
         Committed {
-            /// By this hash.
             commitment: HexHash,
-            /// Since.
+            /// Height of the commit.
             at: Uint,
         },
         /// Its result is known.
@@ -217,7 +205,6 @@ view! {
         Slashed {},
         /// It has no result, and said why.
         Excused {
-            /// Why.
             excuse: ExcuseName,
         },
     }
@@ -230,7 +217,7 @@ view! {
         agreed: Option<HexBytes>,
         /// The whole result of the first winner: that runner's word.
         result: HexBytes,
-        /// That runner.
+        /// Runner that revealed `result`.
         runner: HexAddress,
     }
 }
@@ -238,13 +225,12 @@ view! {
 /// Stake that answers for a bonded result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BondView {
-    /// Whose.
     pub runner: HexAddress,
-    /// How much.
+    /// Amount of the locked stake.
     pub locked: BigUint,
     /// Last height for a challenge.
     pub until: Uint,
-    /// Trials so far.
+    /// Challenges so far.
     pub trials: u32,
     /// The job that re-executes this one, while it does.
     pub challenged_by: Vec<HexHash>,
@@ -253,9 +239,7 @@ pub struct BondView {
 /// The records of a job in the state.
 #[derive(Clone, Copy, Debug)]
 pub struct JobRecords<'a> {
-    /// Its progress.
     pub job: &'a Job,
-    /// What it asks for.
     pub spec: &'a JobSpec,
     /// Its result, if it has one.
     pub result: Option<&'a VerifiedResult>,

@@ -40,7 +40,6 @@ pub struct ReceiptView {
     pub height: Uint,
     /// Hash of its block.
     pub block: HexHash,
-    /// What caused it.
     pub cause: CauseName,
     /// The transaction, if it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,18 +51,17 @@ pub struct ReceiptView {
     /// Why it was turned down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<RefusalView>,
-    /// What it consumed.
     pub used: UsageView,
-    /// Paid for it.
+    /// Total fee, tip and basefees.
     pub fee: BigUint,
-    /// What happened, in order.
+    /// Events in chain order.
     pub events: Vec<EventBody>,
 }
 
 /// Why the rules turned a transaction down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusalView {
-    /// Stable name.
+    /// Stable identifier of the reason.
     pub name: String,
     /// What to do about it.
     pub message: String,
@@ -73,9 +71,8 @@ view! {
     /// Computation and bytes consumed.
     #[derive(Copy)]
     pub struct UsageView of Usage {
-        /// Computation.
         cycles: Uint,
-        /// Bytes.
+        /// Bytes consumed.
         cells: Uint,
     }
 }

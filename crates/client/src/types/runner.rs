@@ -17,29 +17,26 @@ names! {
 /// A runner: what it offers, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunnerView {
-    /// Its account.
     pub address: HexAddress,
     /// Its index in presence bitmaps.
     pub slot: u32,
-    /// Its compressed public key.
+    /// Compressed secp256k1 key.
     pub public_key: HexBytes,
-    /// Whether it wants work.
     pub status: RunnerStatusName,
     /// Whether it can be drawn at all: active, not in jail, alive.
     pub healthy: bool,
     /// Whether the validators attest it.
     pub present: bool,
-    /// Last sign of life.
+    /// Height of its last sign of life.
     pub last_seen: Uint,
     /// What it can do and at what price.
     pub offer: OfferView,
     /// Pools that it was let into.
     pub pools: Vec<MembershipView>,
-    /// Its own stake.
     pub stake: BigUint,
     /// Stake of its delegators.
     pub delegated: BigUint,
-    /// Their shares.
+    /// Shares of the delegated stake.
     pub delegated_shares: BigUint,
     /// Own and delegated stake that is drawn by.
     pub effective_stake: BigUint,
@@ -55,9 +52,9 @@ pub struct RunnerView {
     pub jailed_until: Option<Uint>,
     /// Jail terms in a row.
     pub jail_terms: u32,
-    /// Jobs it sits on.
+    /// Jobs with a seat of this runner.
     pub open_jobs: u32,
-    /// Sum of their prices.
+    /// Sum of the prices of its open jobs.
     pub open_value: BigUint,
     /// Last height at which its TEE measurement counts.
     pub tee_until: Option<Uint>,
@@ -78,9 +75,8 @@ view! {
         eth_chains: Vec<Uint>,
         /// DNS resolvers it asks.
         resolvers: Vec<String>,
-        /// Prices.
         rates: RatesView,
-        /// Jobs at a time.
+        /// Most jobs at a time.
         max_concurrent_jobs: u32,
         /// The largest job value it declares.
         declared_max_job_value: BigUint,
@@ -126,7 +122,6 @@ view! {
 pub struct RunnersPage {
     /// The height that all of this is from.
     pub height: Uint,
-    /// The runners.
     pub runners: Vec<RunnerView>,
     /// Ask with `after` set to this for more; none on the last page.
     pub next: Option<HexAddress>,

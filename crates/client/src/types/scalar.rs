@@ -32,13 +32,11 @@ pub enum ScalarError {
         "the address is mistyped: its upper and lower case are a checksum, which does not hold"
     )]
     Checksum,
-    /// No 0x.
     #[error("write bytes as hex with 0x in front")]
     NoPrefix,
     /// Not hex, or an odd number of digits.
     #[error("after 0x there is something that is no pair of hex digits")]
     NotHex,
-    /// Hex of another length.
     #[error("write {0} bytes, that is 0x and {n} hex digits", n = 2 * .0)]
     WrongLength(usize),
 }

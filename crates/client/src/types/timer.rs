@@ -31,15 +31,15 @@ view! {
 view! {
     /// When a timer is due, and on what terms. What is left out is as the chain sees fit.
     pub struct ScheduleTimerView of ScheduleTimer {
-        /// When it is due.
+        /// Height at which it is due.
         height: Uint,
-        /// What the handler gets.
+        /// Argument of the handler.
         payload: HexBytes,
-        /// Who pays.
+        /// Account that pays the fees.
         fee_payer: Option<HexAddress>,
-        /// Cycles at most.
+        /// Most cycles it may use.
         gas_limit: Option<Uint>,
-        /// Cells at most.
+        /// Most cells it may use.
         max_cells: Option<Uint>,
         /// The last block in which it may fire.
         expires_at: Option<Uint>,
@@ -49,7 +49,7 @@ view! {
         max_priority_fee_per_cycle: Option<BigUint>,
         /// An agent that names its fees when it is due.
         agent: Option<HexAddress>,
-        /// Withdrawn.
+        /// Withdrawn: must be absent.
         bid: Option<BigUint>,
     }
 }
@@ -65,7 +65,6 @@ pub struct TimersView {
     pub waiting: Uint,
     /// Timers that expired and are not cleaned away yet.
     pub uncollected: Uint,
-    /// Limits on timers.
     pub limits: TimerConfigView,
     /// Who may cancel and extend any timer and change the limits.
     pub system_deployers: Vec<HexAddress>,
@@ -91,19 +90,18 @@ impl TimersView {
 /// A timer that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TimerView {
-    /// Its id.
     pub id: HexHash,
-    /// Whose handler it calls.
+    /// Actor whose handler is called.
     pub actor: HexAddress,
-    /// When it is due.
+    /// Height at which it is due.
     pub due: Uint,
     /// The last block in which it may fire.
     pub expires_at: Uint,
-    /// Who pays.
+    /// Account that pays the fees.
     pub fee_payer: HexAddress,
-    /// Cycles at most.
+    /// Most cycles it may use.
     pub gas_limit: Uint,
-    /// Cells at most.
+    /// Most cells it may use.
     pub max_cells: Uint,
     /// The most it pays per cycle in the lane.
     pub max_fee_per_cycle: BigUint,
@@ -114,7 +112,7 @@ pub struct TimerView {
     /// What it is held against; the actor gets it when the timer ends.
     #[serde(default)]
     pub deposit: BigUint,
-    /// What the handler gets.
+    /// Argument of the handler.
     pub payload: HexBytes,
     /// The height that all of this is from.
     pub height: Uint,

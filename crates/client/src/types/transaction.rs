@@ -23,21 +23,19 @@ pub struct TransactionView {
     pub hash: HexHash,
     /// Who signed it; none if the signature names nobody.
     pub from: Option<HexAddress>,
-    /// For which chain.
     pub chain_id: Uint,
     /// The account's count of transactions.
     pub nonce: Uint,
-    /// Cycles at most.
+    /// Most cycles it may use.
     pub cycles_limit: Uint,
-    /// Cells at most.
+    /// Most cells it may use.
     pub cells_limit: Uint,
-    /// Offer per cycle.
+    /// Price offered per cycle.
     pub cycle_bid: BidView,
-    /// Offer per cell.
+    /// Price offered per cell.
     pub cell_bid: BidView,
     /// Deposits for what it leaves in the state, at most; returned to the owners of the records.
     pub max_deposit: BigUint,
-    /// What to do.
     pub instruction: InstructionView,
     /// r, s and v.
     pub signature: HexBytes,
@@ -78,7 +76,6 @@ impl TransactionView {
 pub struct TransactionStatusView {
     /// Hash of its signed bytes.
     pub hash: HexHash,
-    /// Where it is.
     pub status: TransactionStatus,
     /// Height of the newest finalised block then.
     pub height: Uint,
@@ -89,7 +86,6 @@ pub struct TransactionStatusView {
 pub enum TransactionStatus {
     /// In a finalised block.
     Included {
-        /// Height of that block.
         height: Uint,
         /// How it ended; none if this node no longer has the block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,10 +116,7 @@ pub enum DeliveryView {
     /// A result.
     Result(HexBytes),
     /// The reason why there is none.
-    Excuse {
-        /// The reason.
-        excuse: ExcuseName,
-    },
+    Excuse { excuse: ExcuseName },
 }
 
 impl ToView for Delivery {
@@ -154,7 +147,6 @@ impl From<DeliveryView> for Delivery {
 view! {
     /// One runner's result, opened.
     pub struct RevealView of Reveal {
-        /// Whose.
         runner: HexAddress,
         /// The result, or an excuse.
         result: DeliveryView,

@@ -66,7 +66,6 @@ pub(super) fn run(args: &Args) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Memory of one process.
 struct Memory {
     blocks: u64,
     seconds: f64,

@@ -37,10 +37,10 @@ pub(super) struct Args {
     /// Workers that do jobs at the same time.
     #[arg(long, default_value_t = 64)]
     workers: u32,
-    /// Jobs of each.
+    /// Jobs per worker.
     #[arg(long, default_value_t = 50)]
     jobs: u32,
-    /// Heartbeats of each.
+    /// Heartbeats per worker.
     #[arg(long, default_value_t = 200)]
     beats: u32,
     /// Workers that wait for work.

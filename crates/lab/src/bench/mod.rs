@@ -10,11 +10,12 @@ mod timers;
 mod vm;
 mod world;
 
+use crate::progress;
 use clap::Subcommand;
 use remuda::failure::Failure;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{IsTerminal as _, Write as _, stderr, stdout};
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -90,14 +91,6 @@ impl Output {
             let _ = writeln!(stdout(), "{text}");
         }
         Ok(())
-    }
-}
-
-/// One line that is overwritten, where somebody watches.
-fn progress(text: &str) {
-    if stderr().is_terminal() {
-        // If the terminal is gone, so is the reader of this.
-        let _ = write!(stderr(), "\r\x1b[2K{text}");
     }
 }
 

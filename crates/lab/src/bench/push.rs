@@ -24,7 +24,7 @@ use std::time::Duration;
 /// Example: remuda-lab bench push --jobs 100
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Jobs.
+    /// Number of jobs.
     #[arg(long, default_value_t = 100)]
     jobs: usize,
     /// Milliseconds of a round trip.

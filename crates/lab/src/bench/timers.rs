@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// Timers that are due in every block.
     #[arg(long, default_value_t = 100_000)]
     due: u64,
-    /// Blocks in a row.
+    /// Number of blocks to measure.
     #[arg(long, default_value_t = 100)]
     blocks: u64,
     /// Timers that become due in one block, apart from the rest; 0 leaves it out.
@@ -39,7 +39,6 @@ pub(super) struct Args {
     out: Output,
 }
 
-/// This machine.
 struct Machine {
     start: Instant,
     root: bool,

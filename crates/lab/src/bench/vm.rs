@@ -95,7 +95,6 @@ struct PeerResult {
     storage_ratio: f64,
 }
 
-/// Storage in memory.
 #[derive(Default)]
 struct Shelf(BTreeMap<Vec<u8>, Vec<u8>>);
 

@@ -13,7 +13,6 @@ use commonware_stream::sake::{self, Sake};
 use commonware_utils::ordered::Map;
 use commonware_utils::{NZU16, NZU32, NZUsize};
 use futures::FutureExt as _;
-use rand::SeedableRng as _;
 use remuda_node::app::Pool;
 use remuda_node::block::Block;
 use remuda_node::chain::{Chain, Executed, OwnSight, Sessions};
@@ -27,7 +26,6 @@ use remuda_node::seeds::Seeds;
 use remuda_node::validator::{self, Patience, Setup};
 use remuda_protocol::block::StateCommitment;
 use remuda_protocol::codec::Bytes;
-use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::state::MemoryState;
 use std::net::SocketAddr;
@@ -77,17 +75,8 @@ pub fn measure(what: &Measure) -> Result<Figures, String> {
 async fn play(context: Context, what: Measure) -> Result<Figures, String> {
     let mut params = ChainParams::development();
     params.block_time_ms = what.block_time_ms;
-    let rng = rand::rngs::StdRng::seed_from_u64(1);
-    let (network, secrets) =
-        Network::deal(rng, what.validators, |validators, threshold_key| Genesis {
-            params: params.clone(),
-            timestamp_ms: to_ms(SystemTime::now()),
-            balances: load::balances(),
-            pinned_executors: Vec::new(),
-            system_deployers: Vec::new(),
-            validators,
-            threshold_key,
-        });
+    let now = to_ms(SystemTime::now());
+    let (network, secrets) = crate::deal(1, what.validators, &params, now, &load::balances());
     let network = Arc::new(network);
     let payments = match what.application {
         Application::Loaded => load::payments(&params, 150 * what.seconds.div_ceil(8).max(1)),

@@ -22,7 +22,6 @@ pub(super) struct Check {
     pub(super) ok: bool,
 }
 
-/// Everything.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Report {
     pub(super) run: String,

@@ -32,7 +32,6 @@ impl ToView for Decimal {
 }
 
 view! {
-    /// A check.
     #[serde(deny_unknown_fields)]
     pub enum CheckView of VerifierCheck {
         /// Keeps the largest group of results that agree at a field.
@@ -66,11 +65,10 @@ view! {
             /// Upper end, included.
             max: DecimalText,
         },
-        /// Asks an actor.
+        /// Asks an actor's method.
         Custom {
             /// The actor that is called.
             actor: HexAddress,
-            /// Its method.
             method: String,
         },
         /// Keeps results whose runner saw a TXT record.

@@ -24,7 +24,6 @@ view! {
     /// What a job asks for.
     #[serde(deny_unknown_fields)]
     pub struct JobSpecView of JobSpec {
-        /// The work.
         job_type: JobTypeView,
         /// How results are checked.
         verification: VerificationView,
@@ -76,9 +75,8 @@ view! {
         },
         /// Make a web request.
         Http {
-            /// GET, POST, …
+            /// GET, POST and so on.
             method: String,
-            /// Where to.
             url: String,
             /// Headers, in order.
             #[serde(default)]
@@ -101,7 +99,6 @@ view! {
         },
         /// Send a transaction that somebody signed already.
         EthSend {
-            /// Which chain.
             chain_id: Uint,
             /// The signed bytes.
             raw_transaction: HexBytes,
@@ -110,7 +107,6 @@ view! {
         Custom {
             /// BLAKE3 hash of the executor.
             executor_hash: HexHash,
-            /// Its input.
             #[serde(default)]
             params: HexBytes,
         },
@@ -132,9 +128,7 @@ view! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderView {
-    /// Its name.
     pub name: String,
-    /// Its value.
     pub value: String,
 }
 
@@ -142,7 +136,6 @@ view! {
     /// How results are checked.
     #[serde(deny_unknown_fields)]
     pub struct VerificationView of Verification {
-        /// The mode.
         mode: ModeName,
         /// Runners asked for. Modes with a single runner need not say it.
         #[serde(default)]
@@ -179,11 +172,10 @@ view! {
     #[derive(Copy)]
     #[serde(deny_unknown_fields)]
     pub struct ResultSchemaView of ResultSchema {
-        /// Its size at most.
+        /// Largest result in bytes.
         max_return_bytes: u32,
         /// How long the work should take.
         expected_execution_ms: Uint,
-        /// Its form.
         data_format: FormatName,
     }
 }
@@ -192,9 +184,7 @@ view! {
     /// Whom to call with the verified result.
     #[serde(deny_unknown_fields)]
     pub struct CallbackView of Callback {
-        /// The actor.
         actor: HexAddress,
-        /// Its handler.
         handler: String,
         /// Cycles that the submitter pays for in advance.
         cycles_limit: Uint,
