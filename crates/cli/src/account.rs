@@ -34,7 +34,7 @@ enum Command {
     #[command(after_help = "Examples:
   $ remuda account show 0x52908400098527886e0f7030069857d2e4169ee7
   $ remuda account show --key my.key --json")]
-    Show(Whose),
+    Show(AccountArg),
     /// Send money, and wait until it is there.
     #[command(after_help = "Examples:
   $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 1.5cby --key my.key
@@ -54,7 +54,7 @@ Amounts have a unit: 1.5cby, or base units, of which a CBY has 1000000000, like 
     #[command(after_help = faucet_help())]
     Faucet {
         #[command(flatten)]
-        whose: Whose,
+        whose: AccountArg,
         #[command(flatten)]
         wait: WaitArgs,
     },
@@ -63,15 +63,15 @@ Amounts have a unit: 1.5cby, or base units, of which a CBY has 1000000000, like 
 /// An account: by address, or as that of a key.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = true)]
-pub(crate) struct Whose {
-    /// The address.
+pub(crate) struct AccountArg {
+    /// Address of the account.
     address: Option<HexAddress>,
     /// The file of a key, instead of its address.
     #[arg(long, value_name = "FILE", env = "REMUDA_KEY", hide_env_values = true)]
     key: Option<PathBuf>,
 }
 
-impl Whose {
+impl AccountArg {
     /// An address that is given counts more than a key, which may come from the environment.
     pub(crate) fn address(&self) -> Result<Address, Failure> {
         match (self.address, &self.key) {
@@ -82,12 +82,11 @@ impl Whose {
     }
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Show(whose) => {
             let account = session.client.account(whose.address()?).await?;
-            session.out.show(&account, words)
+            session.out.show(&account, render)
         }
         Command::Send { to, amount, send: args } => {
             let (to, amount) = (to.0, *amount);
@@ -114,26 +113,26 @@ client (by its network address, whatever the account)."
 async fn faucet(session: &Session, address: Address, wait: WaitArgs) -> Result<(), Failure> {
     let gift = session.client.faucet(address).await?;
     if wait.no_wait {
-        return session.out.show(&gift, gift_words);
+        return session.out.show(&gift, render_gift);
     }
     report(session, await_receipt(session, gift.transaction.0, PATIENCE).await?)
 }
 
-fn gift_words(gift: &FaucetResponse, _: Style) -> String {
+fn render_gift(gift: &FaucetResponse, _: Style) -> String {
     let (amount, hash) = (cby(Amount(gift.amount.0)), gift.transaction);
     format!("{amount} are on their way in {hash}\nwait for it: remuda tx wait {hash}\n")
 }
 
-fn words(account: &AccountView, style: Style) -> String {
+fn render(account: &AccountView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("address", account.address.to_string());
+    card.add("address", account.address);
     card.add("balance", cby(Amount(account.balance.0)));
     let waiting = account.next_nonce.0 - account.nonce.0.min(account.next_nonce.0);
     let note = if waiting == 0 { String::new() } else { format!(", {waiting} more wait") };
     card.add("transactions", format!("{}{note}", account.nonce));
     card.add("runner", if account.is_runner { "yes" } else { "no" });
-    card.add("failed callbacks", account.failed_callbacks.to_string());
-    card.add("at height", account.height.to_string());
+    card.add("failed callbacks", account.failed_callbacks);
+    card.add("at height", account.height);
     card.render(style)
 }
 
@@ -153,7 +152,7 @@ mod tests {
             is_runner: false,
             height: Uint(9),
         };
-        let text = words(&account, Style { terminal: false, colours: false });
+        let text = render(&account, Style { terminal: false, colours: false });
         assert!(text.contains("balance\t1.5 CBY\n"));
         assert!(text.contains("transactions\t3, 2 more wait\n"));
     }

@@ -39,7 +39,7 @@ enum Command {
     /// Write an actor to begin with into a new file.
     #[command(after_help = "Example:\n  $ remuda actor new counter.py")]
     New {
-        /// The file.
+        /// File to create.
         file: PathBuf,
         #[command(flatten)]
         print: PrintArgs,
@@ -99,9 +99,9 @@ program, if it has one, gets the JSON value.")]
 
 A method that awaits something ends for now; `remuda actor logs` shows how it goes on.")]
     Call {
-        /// The actor.
+        /// Address of the actor.
         actor: HexAddress,
-        /// Which method.
+        /// Method to call.
         method: String,
         #[command(flatten)]
         payload: Payload,
@@ -111,7 +111,7 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
     /// Give an actor of yours other code.
     #[command(after_help = "Example:\n  $ remuda actor upgrade 0x… counter.py --key my.key")]
     Upgrade {
-        /// The actor.
+        /// Address of the actor.
         actor: HexAddress,
         #[command(flatten)]
         program: ProgramArgs,
@@ -121,9 +121,9 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
     /// Show an actor: its owner, its money, what waits.
     #[command(after_help = "Example:\n  $ remuda actor show 0x…")]
     Show {
-        /// The actor.
+        /// Address of the actor.
         actor: HexAddress,
-        /// Print its code instead.
+        /// Print the source code instead.
         #[arg(long)]
         code: bool,
         #[command(flatten)]
@@ -134,7 +134,7 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
   $ remuda actor state 0x…
   $ remuda actor state 0x… --prefix reply: --json")]
     State {
-        /// The actor.
+        /// Address of the actor.
         actor: HexAddress,
         /// Only keys that begin with this text.
         #[arg(long, value_name = "TEXT")]
@@ -145,7 +145,7 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
     /// Show what an actor said and what became of calls to it.
     #[command(after_help = "Example:\n  $ remuda actor logs 0x… --follow")]
     Logs {
-        /// The actor.
+        /// Address of the actor.
         actor: HexAddress,
         /// So many entries at most, the newest ones.
         #[arg(long, value_name = "N", default_value_t = 50)]
@@ -188,7 +188,6 @@ struct On {
     node: NodeArgs,
 }
 
-/// What a method gets.
 #[derive(clap::Args, Debug)]
 struct Payload {
     /// What the method gets, as JSON; nothing if it is left out. Addresses and hashes ("0x…" with 40 or 64
@@ -210,7 +209,6 @@ impl Payload {
     }
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     match &args.command {
         Command::New { file, print } => new::main(file, *print),
@@ -284,7 +282,6 @@ fn sound_program(session: &Session, program: &ProgramArgs) -> Result<String, Fai
     Ok(code)
 }
 
-/// A program's text.
 fn read_program(file: &Path) -> Result<String, Failure> {
     let name = file.display().to_string();
     String::from_utf8(read_input(file)?)

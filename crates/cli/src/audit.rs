@@ -137,7 +137,6 @@ impl Code {
 #[derive(Debug)]
 struct Failure {
     code: Code,
-    /// The same in words.
     reason: String,
 }
 
@@ -155,10 +154,8 @@ impl Failure {
     }
 }
 
-/// What one audit says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// One JSON document.
     pub output: String,
     /// 0, or 1 if the document is an error.
     pub status: u8,
@@ -166,7 +163,6 @@ pub struct Outcome {
     pub reason: Option<String>,
 }
 
-/// Recomputes a rule.
 pub fn run(topic: Topic, input: &[u8]) -> Outcome {
     match answer(topic, input) {
         Ok(value) => Outcome { output: value.to_string(), status: 0, reason: None },

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::format::{cby, count, utc};
 use crate::session::{NodeArgs, Session, run};
-use crate::style::{Align, Card, Cell, Style, Table, Tone};
+use crate::style::{Card, Cell, Style, Table, Tone};
 use futures::StreamExt;
 use remuda_client::types::{BlockView, EventView, HexHash, ReceiptView, Uint};
 use remuda_client::{BlockId, EventFilter};
@@ -42,14 +42,13 @@ fn parse_id(text: &str) -> Result<BlockId, &'static str> {
     id.map_err(|_| "write a block's number like 17, its hash (0x and 64 hex digits), or latest")
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| {
         if args.follow {
             return follow(session, args.id, args.blocks.unwrap_or(u64::MAX)).await;
         }
         let block = session.client.full_block(args.id).await?;
-        session.out.show(&block, words)
+        session.out.show(&block, render)
     })
 }
 
@@ -78,17 +77,17 @@ fn line(block: &EventView, style: Style) -> String {
     format!("{height}  {hash}  view {:<8}  {time}  {transactions}, {events}\n", block.view.0)
 }
 
-fn words(block: &BlockView, style: Style) -> String {
+fn render(block: &BlockView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("height", block.height.to_string());
-    card.add("hash", block.hash.to_string());
-    card.add("parent", block.parent.to_string());
+    card.add("height", block.height);
+    card.add("hash", block.hash);
+    card.add("parent", block.parent);
     card.add("time", utc(block.timestamp_ms.0));
     card.add("view", format!("{} of epoch {}", block.view, block.epoch));
-    card.add("proposer", block.proposer.to_string());
-    card.add("state root", block.state.root.to_string());
-    card.add("receipts root", block.receipts_root.to_string());
-    card.add("seeds", block.seeds.len().to_string());
+    card.add("proposer", block.proposer);
+    card.add("state root", block.state.root);
+    card.add("receipts root", block.receipts_root);
+    card.add("seeds", block.seeds.len());
     let presence = match &block.presence {
         Some(certificate) => format!(
             "certificate of height {}, {}",
@@ -98,44 +97,31 @@ fn words(block: &BlockView, style: Style) -> String {
         None => "no certificate".to_owned(),
     };
     card.add("presence", presence);
-    card.add("transactions", block.transactions.len().to_string());
+    card.add("transactions", block.transactions.len());
     let mut text = card.render(style);
     if !block.transactions.is_empty() {
         text.push('\n');
-        text += &transactions(block).render(style);
+        text += &transactions(block, style);
     }
     text
 }
 
-fn transactions(block: &BlockView) -> Table {
-    let mut table = Table::new(&[
-        ("transaction", Align::Left),
-        ("from", Align::Left),
-        ("what", Align::Left),
-        ("ended", Align::Left),
-        ("fee", Align::Right),
-    ]);
+fn transactions(block: &BlockView, style: Style) -> String {
     let (bodies, receipts) = (block.bodies.as_deref(), block.receipts.as_deref());
-    for hash in &block.transactions {
-        let body = bodies.and_then(|bodies| bodies.iter().find(|body| body.hash == *hash));
-        let receipt = receipts.and_then(|receipts| {
-            receipts.iter().find(|receipt| receipt.transaction == Some(*hash))
-        });
-        let from = body.and_then(|body| body.from).map_or(String::new(), |from| from.to_string());
-        table.row([
-            Cell::plain(hash.to_string()),
-            Cell::plain(from),
-            Cell::plain(body.map_or("", |body| body.instruction.name())),
-            ended(receipt),
-            Cell::plain(receipt.map_or(String::new(), |r| cby(Amount(r.fee.0)))),
-        ]);
-    }
-    table
+    let body = |hash: &HexHash| bodies?.iter().find(|body| body.hash == *hash);
+    let receipt = |hash: &HexHash| receipts?.iter().find(|it| it.transaction == Some(*hash));
+    Table::of(&block.transactions)
+        .left("transaction", |hash| hash)
+        .left("from", |hash| Cell::optional(body(hash).and_then(|body| body.from)))
+        .left("what", |hash| Cell::optional(body(hash).map(|body| body.instruction.name())))
+        .left("ended", |hash| ended(receipt(hash)))
+        .right("fee", |hash| Cell::optional(receipt(hash).map(|it| cby(Amount(it.fee.0)))))
+        .render(style)
 }
 
 fn ended(receipt: Option<&ReceiptView>) -> Cell {
     match receipt {
-        None => Cell::plain(""),
+        None => "".into(),
         Some(receipt) if receipt.ok => Cell::new(Tone::Good, "ok"),
         Some(receipt) => {
             let name = receipt.refusal.as_ref().map_or("refused", |refusal| &refusal.name);

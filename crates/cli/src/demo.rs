@@ -5,16 +5,18 @@
 
 mod dns;
 pub mod network;
+mod printer;
 mod program;
 mod report;
 mod script;
-mod teller;
 pub mod web;
 pub mod wire;
 
 use crate::failure::Failure;
+use crate::session::block_on_threads;
 use crate::style::Style;
 use report::Report;
+use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -36,27 +38,25 @@ pub struct Args {
     dir: Option<std::path::PathBuf>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let played = match runtime {
-        Ok(runtime) => runtime.block_on(play(args)),
-        Err(error) => Err(Failure::Start(error)),
-    };
-    let ok = match &played {
-        Ok(report) => report.ok(),
-        Err(_) => false,
-    };
-    let text = match (&played, args.json) {
-        (Ok(report), true) => format!("{}\n", report.json()),
-        (Ok(report), false) => report.words(Style::stdout()),
-        (Err(failure), json) => {
-            let _ = writeln!(io::stderr(), "remuda demo: {failure}");
-            let error = serde_json::json!({ "ok": false, "error": failure.to_string() });
-            if json { format!("{error}\n") } else { String::new() }
-        }
-    };
+    finish("demo", args.json, async {
+        let report = play(args).await?;
+        Ok((report.ok(), report.json(), report.render(Style::stdout())))
+    })
+}
+
+/// Plays a demonstration. Prints how it ended, as an object or as text, and returns that.
+pub(crate) fn finish(
+    command: &str,
+    json: bool,
+    play: impl Future<Output = Result<(bool, Value, String), Failure>>,
+) -> ExitCode {
+    let (ok, object, text) = block_on_threads(play).unwrap_or_else(|failure| {
+        let text = failure.render(&[]);
+        let _ = writeln!(io::stderr(), "remuda {command}: {text}");
+        (false, json!({ "ok": false, "error": text }), String::new())
+    });
+    let text = if json { format!("{object}\n") } else { text };
     // Whoever reads may stop at any line; how it ended does not depend on that.
     let _ = io::stdout().write_all(text.as_bytes());
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -40,7 +40,6 @@ pub struct Args {
 /// How long the first block may take.
 const FIRST_BLOCK: Duration = Duration::from_secs(60);
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
@@ -113,7 +112,7 @@ fn open(path: &Path, args: &NetworkArgs) -> Result<Initialised, DevError> {
     }
     let options = args.options()?;
     ports::check(&options.addresses()?, None)?;
-    Ok(init(path, options, crate::entropy::rng())?)
+    Ok(init(path, options, crate::rng::from_os())?)
 }
 
 /// Runs validators until something goes wrong that starting one again does not mend.

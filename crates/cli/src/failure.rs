@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use thiserror::Error;
 
-/// Why a command failed.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// Wrong use that clap cannot see.
@@ -28,71 +27,36 @@ pub enum Failure {
     Broken(&'static str),
     /// A runner's settings are about another account than the one that signs.
     #[error("these settings run the key {}, and --key is another one: give that file", .meant.display())]
-    OtherKey {
-        /// The settings' own.
-        meant: PathBuf,
-    },
+    OtherKey { meant: PathBuf },
     /// A call to a node.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Following the chain.
     #[error(transparent)]
     Events(#[from] EventsError),
-    /// A key.
     #[error(transparent)]
     Wallet(#[from] WalletError),
     /// A file that is given, or standard input.
     #[error("{path}: {}", in_words(.source), path = .path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// A file that is given is too long.
     #[error("{path} has more than {most} bytes", path = .path.display())]
-    FileTooLong {
-        /// Which.
-        path: PathBuf,
-        /// What it may have.
-        most: u64,
-    },
-    /// A job in JSON.
-    #[error("the job is not understood at {0}")]
+    FileTooLong { path: PathBuf, most: u64 },
+    #[error("invalid job: {0}")]
     Spec(#[from] SpecError),
-    /// A runner's file.
-    #[error("the runner's file is not understood: {0}")]
+    #[error("invalid runner file: {0}")]
     Offer(String),
     /// A network on this machine.
     #[error("{0}")]
     Network(String),
-    /// Settings of a runner.
     #[error(transparent)]
     Settings(#[from] remuda_runner::daemon::SettingsError),
     /// A runner that the chain knows already.
     #[error("{address} is registered already. To change what it offers: remuda runner update {file} --key {key}", file = .file.display(), key = .key.display())]
-    Registered {
-        /// Its account.
-        address: HexAddress,
-        /// Its settings.
-        file: PathBuf,
-        /// Its key.
-        key: PathBuf,
-    },
-    /// Too little stake.
+    Registered { address: HexAddress, file: PathBuf, key: PathBuf },
     #[error(
         "a stake of {stake} is too little: at least {floor}, which is the larger of {least} and one and a half times declared_max_job_value ({declared})"
     )]
-    StakeTooLow {
-        /// What the file says.
-        stake: String,
-        /// What the chain wants.
-        floor: String,
-        /// Of everybody.
-        least: String,
-        /// What the file declares.
-        declared: String,
-    },
+    StakeTooLow { stake: String, floor: String, least: String, declared: String },
     /// A runner is there already.
     #[error("{} is there already, and is never overwritten; run it, or name another directory", .0.display())]
     RunnerExists(PathBuf),
@@ -102,11 +66,9 @@ pub enum Failure {
     /// A runner on this machine.
     #[error(transparent)]
     Remote(#[from] remuda_runner::daemon::remote::RemoteError),
-    /// A fleet.
     #[error(transparent)]
     Fleet(#[from] FleetFailure),
-    /// Bytes in hex.
-    #[error("these are no bytes: {0}")]
+    #[error("invalid hex: {0}")]
     Hex(#[from] ScalarError),
     /// The rules would turn it down, so it was not sent.
     #[error("nothing was sent, because the chain would turn it down: {0} ({name})", name = .0.name())]
@@ -120,9 +82,7 @@ pub enum Failure {
     /// The job is over, without a result.
     #[error("job {job} has no result: it {end}{advice}")]
     JobOver {
-        /// Which.
         job: HexHash,
-        /// How it ended.
         end: String,
         /// What to do, as a further sentence; or nothing.
         advice: String,
@@ -138,15 +98,7 @@ pub enum Failure {
         "{file}: class {class} has no permission tags, so anybody can call {methods}. Compare \
          cowboy.caller() in each method that is not for everybody, then confirm with --open"
     )]
-    OpenClass {
-        /// The program.
-        file: String,
-        /// The class with `@actor`.
-        class: String,
-        /// What can be called.
-        methods: String,
-    },
-    /// Tests of actors.
+    OpenClass { file: String, class: String, methods: String },
     #[error("{0} failed")]
     TestsFailed(String),
     /// What a method would get is no JSON.
@@ -157,29 +109,18 @@ pub enum Failure {
     TimerOver(&'static str),
     /// Somebody who is not in the pool.
     #[error("{runner} is not in the pool {pool}; `remuda pool show {pool}` lists who is")]
-    NotAMember {
-        /// Who.
-        runner: HexAddress,
-        /// Which.
-        pool: PoolName,
-    },
+    NotAMember { runner: HexAddress, pool: PoolName },
     /// A runner that no membership waits for.
     #[error(
         "{runner} has no pending membership of the pool {pool}; the pool's owner can grant one: remuda pool grant --help"
     )]
-    NotInvited {
-        /// The runner.
-        runner: HexAddress,
-        /// The pool.
-        pool: PoolName,
-    },
+    NotInvited { runner: HexAddress, pool: PoolName },
     /// An answer that makes no sense.
-    #[error("the node's answer makes no sense: {0}")]
+    #[error("invalid response of the node: {0}")]
     Nonsense(&'static str),
     /// The runtime does not start.
     #[error("cannot start: {0}")]
     Start(#[source] io::Error),
-    /// Standard output.
     #[error("cannot write the output: {0}")]
     Output(#[source] io::Error),
 }
@@ -240,7 +181,7 @@ impl Failure {
     }
 
     /// One or two sentences: what is wrong, and what to do.
-    pub(crate) fn words(&self, nodes: &[String]) -> String {
+    pub(crate) fn render(&self, nodes: &[String]) -> String {
         let words = match self {
             Self::Client(error) | Self::Events(EventsError::Client(error)) => {
                 client_words(error, nodes)
@@ -256,7 +197,7 @@ impl Failure {
 
     /// What `--json` prints instead of an answer, unless there is one.
     pub(crate) fn json(&self, nodes: &[String]) -> Option<Value> {
-        let object = || json!({ "error": self.code(), "message": self.words(nodes) });
+        let object = || json!({ "error": self.code(), "message": self.render(nodes) });
         (!self.is_shown()).then(object)
     }
 
@@ -363,7 +304,7 @@ mod tests {
     #[test]
     fn a_refusal_says_what_the_node_says() {
         let failure = refused("unknown_job", Some("look elsewhere"));
-        assert_eq!(failure.words(&[]), "no such thing (unknown_job). look elsewhere");
+        assert_eq!(failure.render(&[]), "no such thing (unknown_job). look elsewhere");
         let json = failure.json(&[]).unwrap();
         assert_eq!(json["error"], "unknown_job");
         assert_eq!(failure.status(), ExitCode::FAILURE);
@@ -371,12 +312,12 @@ mod tests {
 
     #[test]
     fn whoever_cannot_pay_is_shown_to_the_faucet() {
-        assert!(refused("cannot_pay", None).words(&[]).contains("remuda account faucet"));
+        assert!(refused("cannot_pay", None).render(&[]).contains("remuda account faucet"));
     }
 
     #[test]
     fn a_node_cannot_steer_the_terminal_by_its_errors() {
-        assert!(!refused("x", Some("\x1b[2J")).words(&[]).contains('\x1b'));
+        assert!(!refused("x", Some("\x1b[2J")).render(&[]).contains('\x1b'));
     }
 
     #[test]

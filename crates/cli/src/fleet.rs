@@ -1,23 +1,24 @@
 //! `remuda fleet`: a whole fleet at once; and what all commands about fleets share.
 
-mod alone;
 pub(crate) mod broker;
 mod demo;
 mod limits;
+mod lockfile;
 mod proxy;
 mod stage;
 mod status;
 mod workers;
 
 pub use crate::failure::FleetFailure;
-pub(crate) use alone::{alone, private};
+pub(crate) use lockfile::{lock, private};
 pub use stage::{Stage, failed, local};
 
 use crate::failure::Failure;
-use crate::session::{Output, PrintArgs};
+use crate::session::{Output, PrintArgs, block_on, read_input};
 use clap::Subcommand;
 use remuda_fleet::client::Client;
 use remuda_fleet::http::{Endpoint, Trust};
+use serde::de::DeserializeOwned;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,6 @@ enum Command {
     Expel(workers::Expel),
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     match &args.command {
         Command::Demo(args) => demo::main(args),
@@ -78,7 +78,7 @@ pub fn main(args: &Args) -> ExitCode {
 /// Which orchestrator, as whom, and how to print.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct FleetArgs {
-    /// The orchestrator.
+    /// URL of the orchestrator.
     #[arg(
         long,
         value_name = "URL",
@@ -132,7 +132,6 @@ impl FleetArgs {
         Ok(Endpoint::new(&self.orchestrator, &self.trust())?)
     }
 
-    /// How to print.
     pub(crate) fn out(&self) -> Output {
         Output::new(self.print)
     }
@@ -165,8 +164,7 @@ pub(crate) fn run(
         let token = args.token_file.as_deref().map(read_token).transpose()?;
         let client = Client::new(endpoint, token);
         let session = Session { client, out, url, token_file: args.token_file.clone() };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(Failure::Start)?.block_on(command(&session))
+        block_on(command(&session))
     })();
     out.end(result, &[])
 }
@@ -183,6 +181,23 @@ pub fn read_token(path: &Path) -> Result<String, Failure> {
         true => Ok(token.to_owned()),
         false => Err(FleetFailure::NoTokenInside(path.to_owned()).into()),
     }
+}
+
+/// Reads settings in TOML, and says where they are: the file itself, or the one in a directory.
+pub(crate) fn read_settings<T: DeserializeOwned>(
+    path: &Path,
+    file: &'static str,
+    command: &'static str,
+) -> Result<(T, PathBuf), Failure> {
+    let at = if path.is_dir() { path.join(file) } else { path.to_owned() };
+    if !at.exists() {
+        return Err(FleetFailure::NotMade { path: path.to_owned(), file, command }.into());
+    }
+    let wrong = |why: String| FleetFailure::Content { path: at.clone(), why };
+    let text = String::from_utf8(read_input(&at)?)
+        .map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
+    let settings = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok((settings, at))
 }
 
 /// Writes a new file that only its owner can read.

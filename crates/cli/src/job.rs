@@ -17,7 +17,7 @@ use remuda_client::types::HexHash;
 use remuda_protocol::transaction::Instruction;
 use std::process::ExitCode;
 
-/// Order work, and see what becomes of it.
+/// Submit and follow jobs.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda job example http > job.json
@@ -36,17 +36,17 @@ pub struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Order work that a JSON file describes.
+    /// Submit a job that a JSON file describes.
     ///
-    /// Prints the job's id once the order is in a block; the exit status is 1 if that block has ended
-    /// it already, for want of runners. With --wait, stays until the job is over and prints its
+    /// Prints the job's id once it is in a block; the exit status is 1 if that block ended the job
+    /// already, for lack of runners. With --wait, stays until the job is over and prints its
     /// result; the exit status is 1 if it has none.
     #[command(after_help = submit::EXAMPLE)]
     Submit(submit::Args),
-    /// Print a job of a kind, in JSON, to begin with.
+    /// Print an example job of a kind, in JSON.
     ///
     /// On a terminal it says what its results look like and which checks fit which mode; in a file it
-    /// is the job alone. Nobody is asked for it, and nothing is sent.
+    /// is the job alone. No node is asked, and nothing is sent.
     #[command(after_help = example::HELP)]
     Example {
         /// The kind of work.
@@ -55,34 +55,33 @@ enum Command {
     /// Show where a job stands, and its result.
     #[command(after_help = "Example:\n  $ remuda job show 0x… --json | jq .status")]
     Show {
-        /// The job.
+        /// Job id.
         id: HexHash,
     },
-    /// Tell a job's life: order, draw, commits, reveals, verdict, money.
+    /// Show the history of a job: submission, draw, commits, reveals, verdict, payments.
     #[command(after_help = "Example:\n  $ remuda job history 0x…")]
     History {
-        /// The job.
+        /// Job id.
         id: HexHash,
     },
-    /// Tell a job's life as it happens, until the job is over.
+    /// Follow a job until it is over.
     ///
     /// The exit status is 1 if it ends without a result.
     #[command(after_help = "Example:\n  $ remuda job watch 0x…")]
     Watch {
-        /// The job.
+        /// Job id.
         id: HexHash,
     },
-    /// Call a job off, as long as nobody has committed to a result.
+    /// Cancel a job before the first commit.
     #[command(after_help = "Example:\n  $ remuda job cancel 0x… --key my.key")]
     Cancel {
-        /// The job.
+        /// Job id.
         id: HexHash,
         #[command(flatten)]
         send: SendArgs,
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Submit(args) => submit::submit(session, args).await,

@@ -30,18 +30,17 @@ enum Command {
     /// The file gets mode 0600. A file that is there already is never overwritten.
     #[command(after_help = "Example:\n  $ remuda key new my.key")]
     New {
-        /// Where to put it.
+        /// File to create.
         file: PathBuf,
     },
     /// Print the address of a key.
     #[command(visible_alias = "show", after_help = "Example:\n  $ remuda key address my.key")]
     Address {
-        /// Where it is.
+        /// Key file.
         file: PathBuf,
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let out = Output::new(args.print);
     let result = match &args.command {

@@ -6,7 +6,7 @@
 //! - `orchestrator`, `worker`, `run`, `fleet`: jobs shared over machines under leases
 //! - `audit`, `demo`, `vm`: commands that need no running node
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
-//! - `style`, `format`, `moment`, `timeline`: from data to words
+//! - `style`, `format`, `event_text`, `timeline`: terminal output
 
 pub mod account;
 pub mod actor;
@@ -15,18 +15,18 @@ pub mod block;
 pub mod demo;
 pub mod dev;
 pub mod duration;
-pub mod entropy;
+mod event_text;
+pub mod exit_with_parent;
 pub mod failure;
 pub mod fleet;
 pub mod format;
 pub mod job;
 pub mod key;
-pub mod leash;
-mod moment;
 pub mod node;
 pub mod orchestrator;
-mod patience;
+mod poll;
 pub mod pool;
+pub mod rng;
 pub mod run;
 pub mod runner;
 mod send;

@@ -6,7 +6,7 @@ mod network;
 pub use network::NetworkArgs;
 pub(crate) use network::random_chain_id;
 
-use crate::leash::Leash;
+use crate::exit_with_parent::ExitWithParent;
 use clap::Subcommand;
 use remuda_node::config::{Addresses, Faucet, FileError, InitError, Initialised, Settings, init};
 use remuda_node::process::{self, NodeError};
@@ -66,10 +66,9 @@ pub struct Run {
     #[arg(long)]
     json_logs: bool,
     #[command(flatten)]
-    leash: Leash,
+    exit_with_parent: ExitWithParent,
 }
 
-/// Why a command fails.
 #[derive(Debug, Error)]
 enum NodeFailure {
     /// A flag asks for a chain that cannot be.
@@ -81,7 +80,6 @@ enum NodeFailure {
     /// The network cannot be made.
     #[error(transparent)]
     Init(#[from] InitError),
-    /// The settings.
     #[error(transparent)]
     File(#[from] FileError),
     /// The validators are one level down.
@@ -90,16 +88,10 @@ enum NodeFailure {
          on a machine of its own: {}; or all of them here: remuda dev --dir {}",
         directory.display(), validators.join(", "), directory.display()
     )]
-    WholeNetwork {
-        /// Which.
-        directory: PathBuf,
-        /// A command for each.
-        validators: Vec<String>,
-    },
+    WholeNetwork { directory: PathBuf, validators: Vec<String> },
     /// The validator does not run.
     #[error(transparent)]
     Run(#[from] NodeError),
-    /// Standard output.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
 }
@@ -120,7 +112,6 @@ impl NodeFailure {
     }
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let (name, result) = match &args.command {
         Command::Init(args) => ("init", make(args)),
@@ -139,7 +130,7 @@ pub fn main(args: &Args) -> ExitCode {
 fn make(args: &Init) -> Result<(), NodeFailure> {
     let mut options = args.network.options()?;
     args.grants.apply(&mut options)?;
-    let made = init(&args.directory, options, crate::entropy::rng())?;
+    let made = init(&args.directory, options, crate::rng::from_os())?;
     let api = |at: &Addresses| format!("http://{}", at.api);
     let mut text = String::new();
     if args.json {
@@ -182,7 +173,7 @@ fn run(args: &Run) -> Result<(), NodeFailure> {
     }
     let settings = Settings::read(&path)?;
     log(args.json_logs);
-    args.leash.watch();
+    args.exit_with_parent.watch();
     Ok(process::run(settings)?)
 }
 

@@ -8,7 +8,7 @@ pub(crate) mod settings;
 mod template;
 mod token;
 
-use crate::leash::Leash;
+use crate::exit_with_parent::ExitWithParent;
 use crate::session::{Output, PrintArgs};
 use clap::Subcommand;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ secret is in files or in the environment, and never on a command line.")]
         /// Where; it is made if it is not there.
         directory: PathBuf,
         #[command(flatten)]
-        wish: Box<template::Wish>,
+        options: Box<template::InitOptions>,
     },
     /// Run an orchestrator until Ctrl-C or SIGTERM. It may be killed at any moment: what it answered is
     /// kept.
@@ -76,19 +76,18 @@ secret is in files or in the environment, and never on a command line.")]
         #[arg(long)]
         insecure: bool,
         #[command(flatten)]
-        leash: Leash,
+        exit_with_parent: ExitWithParent,
     },
     /// Make, list and revoke tokens. A running orchestrator knows within a second.
     Token(token::Args),
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let out = Output::new(args.print);
     let result = match &args.command {
-        Command::Init { directory, wish } => init::init(out, directory, wish),
-        Command::Run { path, json_logs, insecure, leash } => {
-            leash.watch();
+        Command::Init { directory, options } => init::init(out, directory, options),
+        Command::Run { path, json_logs, insecure, exit_with_parent } => {
+            exit_with_parent.watch();
             serve::serve(out, path, *json_logs, *insecure)
         }
         Command::Token(args) => token::token(out, args),

@@ -40,7 +40,7 @@ enum Command {
     /// Make a pool, and own it.
     #[command(after_help = "Example:\n  $ remuda pool create trusted --key my.key")]
     Create {
-        /// Its name.
+        /// Name of the pool.
         pool: PoolName,
         #[command(flatten)]
         send: SendArgs,
@@ -50,7 +50,7 @@ enum Command {
   $ remuda pool grant trusted 0x… --key my.key
   $ remuda pool grant trusted 0x… --until 50000 --key my.key")]
     Grant {
-        /// The pool.
+        /// Name of the pool.
         pool: PoolName,
         /// The runner's account.
         runner: HexAddress,
@@ -66,7 +66,7 @@ enum Command {
     /// Accept a membership, with the runner's own key.
     #[command(after_help = "Example:\n  $ remuda pool accept trusted --key runner.key")]
     Accept {
-        /// The pool.
+        /// Name of the pool.
         pool: PoolName,
         #[command(flatten)]
         send: SendArgs,
@@ -74,7 +74,7 @@ enum Command {
     /// Put a runner out; a runner may leave by itself, with its own key.
     #[command(after_help = "Example:\n  $ remuda pool revoke trusted 0x… --key my.key")]
     Revoke {
-        /// The pool.
+        /// Name of the pool.
         pool: PoolName,
         /// The runner's account.
         runner: HexAddress,
@@ -84,12 +84,11 @@ enum Command {
     /// Show a pool and its members.
     #[command(after_help = "Example:\n  $ remuda pool show trusted --json")]
     Show {
-        /// Its name.
+        /// Name of the pool.
         pool: PoolName,
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Create { pool, send: args } => {
@@ -111,7 +110,7 @@ pub fn main(args: &Args) -> ExitCode {
         }
         Command::Accept { pool, send: args } => accept(session, pool, args).await,
         Command::Revoke { pool, runner, send: args } => revoke(session, pool, *runner, args).await,
-        Command::Show { pool } => session.out.show(&whole(session, pool).await?, words),
+        Command::Show { pool } => session.out.show(&whole(session, pool).await?, render),
     })
 }
 
@@ -168,16 +167,16 @@ async fn whole(session: &Session, pool: &PoolName) -> Result<PoolView, Failure> 
     Ok(all)
 }
 
-fn words(pool: &PoolView, style: Style) -> String {
+fn render(pool: &PoolView, style: Style) -> String {
     let mut card = Card::default();
     card.add("pool", clean(&pool.name.to_string()));
     card.add("in a job", format!("\"required_runner_pool\": \"{}\"", pool.id));
-    card.add("owner", pool.owner.to_string());
+    card.add("owner", pool.owner);
     card.add("members", grouped(pool.members));
     for membership in &pool.memberships {
         card.add("", format!("{}{}", membership.grantee, time(membership)));
     }
-    card.add("after block", pool.height.to_string());
+    card.add("after block", pool.height);
     card.render(style)
 }
 

@@ -58,13 +58,13 @@ enum Command {
     /// Tell what happens to a run until it ends.
     #[command(after_help = "Example:\n  $ remuda run watch run_…")]
     Watch {
-        /// The run.
+        /// Run id.
         run: String,
     },
     /// Show a run and its jobs, as they are now.
     #[command(after_help = "Example:\n  $ remuda run show run_… --json | jq .status")]
     Show {
-        /// The run.
+        /// Run id.
         run: String,
     },
     /// Print what jobs wrote.
@@ -118,7 +118,7 @@ enum Command {
     /// Submit a run again, as it was.
     #[command(after_help = "Example:\n  $ remuda run rerun run_… --key retry-1 --watch")]
     Rerun {
-        /// The run.
+        /// Run id.
         run: String,
         #[command(flatten)]
         key: KeyArgs,
@@ -129,7 +129,7 @@ enum Command {
     /// List the newest runs.
     #[command(after_help = "Example:\n  $ remuda run list --limit 5")]
     List {
-        /// At most so many.
+        /// Most runs to list.
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=200))]
         limit: u16,
     },
@@ -147,7 +147,6 @@ struct KeyArgs {
     key: Option<String>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     if let Command::Example = args.command {
         let out = args.fleet.out();

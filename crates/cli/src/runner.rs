@@ -13,9 +13,9 @@ pub(crate) use list::every_runner;
 #[cfg(test)]
 pub(crate) use show::tests as testing;
 
-use crate::account::Whose;
+use crate::account::AccountArg;
+use crate::exit_with_parent::ExitWithParent;
 use crate::failure::Failure;
-use crate::leash::Leash;
 use crate::send::{SendArgs, send};
 use crate::session::{self, NodeArgs};
 use clap::Subcommand;
@@ -29,7 +29,7 @@ use remuda_runner::daemon::pins::pinned;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Look at runners, or manage one's own.
+/// List runners, or run and manage one.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda runner init my-runner
@@ -66,7 +66,7 @@ enum Command {
     #[command(after_help = "Examples:
   $ remuda runner show 0x52908400098527886e0f7030069857d2e4169ee7
   $ remuda runner show --key runner.key")]
-    Show(Whose),
+    Show(AccountArg),
     /// Make the files of a new runner: a key, and settings with a word on each.
     #[command(after_help = "Examples:
   $ remuda runner init my-runner
@@ -93,7 +93,7 @@ enum Command {
         #[arg(long)]
         json_logs: bool,
         #[command(flatten)]
-        leash: Leash,
+        exit_with_parent: ExitWithParent,
     },
     /// Show a runner on this machine: its sessions, its jobs, what it earned, and what went wrong.
     #[command(after_help = "Example:\n  $ remuda runner status my-runner")]
@@ -175,10 +175,9 @@ enum Manage {
     Deregister(SendArgs),
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    if let Command::Run { settings, json_logs, leash } = &args.command {
-        leash.watch();
+    if let Command::Run { settings, json_logs, exit_with_parent } = &args.command {
+        exit_with_parent.watch();
         return args.node.out().end(run::run(settings, *json_logs), &[]);
     }
     session::run(&args.node, async |session| match &args.command {
@@ -191,7 +190,7 @@ pub fn main(args: &Args) -> ExitCode {
         Command::List => list::list(session).await,
         Command::Show(whose) => {
             let runner = session.client.runner(whose.address()?).await?;
-            session.out.show(&runner, show::words)
+            session.out.show(&runner, show::render)
         }
         Command::Presence => presence::presence(session).await,
         Command::Register { file, send: args } => {

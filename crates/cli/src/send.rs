@@ -1,8 +1,8 @@
 //! From an instruction to its receipt: the same for everything that is signed.
 
+use crate::event_text;
 use crate::failure::Failure;
 use crate::format::cby;
-use crate::moment;
 use crate::session::{KeyArgs, Session};
 use crate::style::{Style, Tone};
 use rand::Rng as _;
@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 const TRIES: u32 = 8;
 
 /// Spare cycles that make transactions of two commands differ.
-const UNLIKE_CYCLES: u32 = 4_096;
+const NONCE_JITTER_CYCLES: u32 = 4_096;
 
 /// Who signs, and whether to wait.
 #[derive(clap::Args, Clone, Debug)]
@@ -36,7 +36,6 @@ pub(crate) struct SendArgs {
     pub(crate) wait: WaitArgs,
 }
 
-/// Whether to wait.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct WaitArgs {
     /// Do not wait until it is in a block.
@@ -76,11 +75,11 @@ pub(crate) async fn send_within(
         body.max_deposit = args.max_deposit.unwrap_or(body.max_deposit);
         body.cells_limit = body.cells_limit.saturating_add(room.cells);
         body.cycles_limit = body.cycles_limit.saturating_add(room.cycles);
-        body.cycles_limit += u64::from(crate::entropy::rng().next_u32() % UNLIKE_CYCLES);
+        body.cycles_limit += u64::from(crate::rng::from_os().next_u32() % NONCE_JITTER_CYCLES);
         let signed = Signed::new(&body.sign(&key));
         match hand_in(session, &signed, args.wait).await {
-            // Another command with the same key was quicker. Refused is refused: what is signed anew
-            // cannot pay twice.
+            // Another command of the same key took the nonce. Safe to re-sign: the refused nonce can
+            // no longer be included.
             Err(Failure::Client(error)) if tries < TRIES && was_overtaken(&error) => tries += 1,
             other => return other,
         }
@@ -99,7 +98,7 @@ pub(crate) async fn hand_in(
 ) -> Result<(), Failure> {
     if wait.no_wait {
         let submitted = session.client.submit(signed).await?;
-        return session.out.show(&submitted, submitted_words);
+        return session.out.show(&submitted, render_submitted);
     }
     let receipt = session.client.submit_and_wait(signed).await?;
     report(session, receipt)
@@ -108,7 +107,7 @@ pub(crate) async fn hand_in(
 /// Prints a receipt; fails if it says that the rules turned the transaction down.
 pub(crate) fn report(session: &Session, receipt: ReceiptView) -> Result<(), Failure> {
     if receipt.ok || session.out.json {
-        session.out.show_events(&receipt, receipt_words)?;
+        session.out.show_events(&receipt, render_receipt)?;
     }
     if receipt.ok { Ok(()) } else { Err(Failure::TurnedDown(Box::new(receipt))) }
 }
@@ -125,13 +124,13 @@ pub(crate) async fn await_receipt(
     })
 }
 
-pub(crate) fn submitted_words(submitted: &Submitted, _: Style) -> String {
+pub(crate) fn render_submitted(submitted: &Submitted, _: Style) -> String {
     let hash = submitted.hash;
     format!("handed in as {hash}\nwait for it: remuda tx wait {hash}\n")
 }
 
 /// Where it is, what it cost, and what it did.
-pub(crate) fn receipt_words(receipt: &ReceiptView, style: Style) -> String {
+pub(crate) fn render_receipt(receipt: &ReceiptView, style: Style) -> String {
     let (tone, verdict) =
         if receipt.ok { (Tone::Good, "done") } else { (Tone::Bad, "turned down") };
     let fee = cby(Amount(receipt.fee.0));
@@ -140,7 +139,7 @@ pub(crate) fn receipt_words(receipt: &ReceiptView, style: Style) -> String {
         text += &format!(", transaction {hash}");
     }
     text.push('\n');
-    for moment in receipt.events.iter().flat_map(moment::of) {
+    for moment in receipt.events.iter().flat_map(event_text::of) {
         text += &format!("  {}\n", moment.sentence(style));
     }
     for event in &receipt.events {

@@ -40,7 +40,6 @@ pub(crate) struct NodeArgs {
     print: PrintArgs,
 }
 
-/// How to print.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct PrintArgs {
     /// Print JSON: one object, or one on each line for what goes on.
@@ -48,7 +47,6 @@ pub(crate) struct PrintArgs {
     json: bool,
 }
 
-/// Whose key.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct KeyArgs {
     /// The file of the key that signs; `remuda key new FILE` makes one.
@@ -57,7 +55,6 @@ pub(crate) struct KeyArgs {
 }
 
 impl NodeArgs {
-    /// The nodes' URLs.
     pub(crate) fn nodes(&self) -> &[String] {
         &self.nodes
     }
@@ -73,13 +70,11 @@ impl KeyArgs {
         Ok(wallet::read(&self.key)?)
     }
 
-    /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.key
     }
 }
 
-/// Standard output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     pub(crate) json: bool,
@@ -91,32 +86,29 @@ impl Output {
         Self { json: args.json, style: Style::stdout() }
     }
 
-    /// Prints an answer: as JSON, or as it is put in words.
+    /// Prints an answer: as JSON, or rendered for people.
     pub(crate) fn show<T: Serialize>(
         &self,
         value: &T,
-        words: impl FnOnce(&T, Style) -> String,
+        render: impl FnOnce(&T, Style) -> String,
     ) -> Result<(), Failure> {
         if !self.json {
-            return self.text(&words(value, self.style));
+            return self.text(&render(value, self.style));
         }
         let json = serde_json::to_string(value).map_err(|error| Failure::Output(error.into()))?;
         self.text(&format!("{json}\n"))
     }
 
-    /// The same for what has events in it: as JSON, bytes of actors come with what they mean.
+    /// Like `show`, but decodes actor payloads in events.
     pub(crate) fn show_events<T: Serialize>(
         &self,
         value: &T,
-        words: impl FnOnce(&T, Style) -> String,
+        render: impl FnOnce(&T, Style) -> String,
     ) -> Result<(), Failure> {
-        if !self.json {
-            return self.text(&words(value, self.style));
-        }
         let mut json =
             serde_json::to_value(value).map_err(|error| Failure::Output(error.into()))?;
         crate::value::decode_events(&mut json);
-        self.text(&format!("{json}\n"))
+        self.show(&json, |_, style| render(value, style))
     }
 
     /// Tells something beside the answer, where no program reads it.
@@ -131,7 +123,6 @@ impl Output {
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
     }
 
-    /// Ends a command.
     pub(crate) fn end(&self, result: Result<(), Failure>, nodes: &[String]) -> ExitCode {
         let failure = match result {
             Ok(()) => return ExitCode::SUCCESS,
@@ -139,7 +130,7 @@ impl Output {
             Err(failure) => failure,
         };
         // If these cannot be written either, the status says enough.
-        let _ = writeln!(io::stderr(), "remuda: {}", failure.words(nodes));
+        let _ = writeln!(io::stderr(), "remuda: {}", failure.render(nodes));
         if let Some(json) = failure.json(nodes).filter(|_| self.json) {
             let _ = self.text(&format!("{json}\n"));
         }
@@ -153,6 +144,20 @@ pub(crate) struct Session {
     pub(crate) out: Output,
 }
 
+/// Runs what waits most of the time.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(Failure::Start)?.block_on(work)
+}
+
+/// Runs a service, on all cores.
+pub(crate) fn block_on_threads<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(Failure::Start)?.block_on(work)
+}
+
 /// Runs a command that talks to a node.
 pub(crate) fn run(
     args: &NodeArgs,
@@ -162,8 +167,7 @@ pub(crate) fn run(
     let result = (|| {
         let config = Config { retry: RETRY, ..Config::new(args.nodes.iter().cloned()) };
         let session = Session { client: Client::with(config)?, out };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(Failure::Start)?.block_on(command(&session))
+        block_on(command(&session))
     })();
     out.end(result, &args.nodes)
 }

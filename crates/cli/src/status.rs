@@ -28,7 +28,6 @@ const QUIET: Duration = Duration::from_secs(5);
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,
-    /// Follow the chain.
     #[arg(long)]
     watch: bool,
     /// End after so many blocks.
@@ -36,14 +35,13 @@ pub struct Args {
     blocks: Option<u64>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| {
         let status = session.client.status().await?;
         if args.watch {
             return watch(session, &status, args.blocks).await;
         }
-        session.out.show(&status, |status, style| words(status, now_ms(), style))
+        session.out.show(&status, |status, style| render(status, now_ms(), style))
     })
 }
 
@@ -104,7 +102,7 @@ fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn words(status: &StatusView, now_ms: u64, style: Style) -> String {
+fn render(status: &StatusView, now_ms: u64, style: Style) -> String {
     let mut card = Card::default();
     let money = |amount| cby(Amount(amount));
     card.add("chain", format!("{}, genesis {}", status.chain_id, status.genesis_hash));
@@ -116,7 +114,7 @@ fn words(status: &StatusView, now_ms: u64, style: Style) -> String {
             span(now_ms.saturating_sub(status.timestamp_ms.0))
         ),
     );
-    card.add("block", status.block.to_string());
+    card.add("block", status.block);
     card.add("view", grouped(status.view.0));
     card.add("block time", span(status.block_time_ms.0));
     card.add("policy", &status.policy);
@@ -127,8 +125,8 @@ fn words(status: &StatusView, now_ms: u64, style: Style) -> String {
     );
     card.add("supply", format!("{}, {} burned", money(status.supply.0), money(status.burned.0)));
     card.add("mempool", count(status.mempool.0 as usize, "transaction"));
-    card.add("peers", status.peers.to_string());
-    card.put("ready", Cell::yes(status.ready));
+    card.add("peers", status.peers);
+    card.add("ready", Cell::yes(status.ready));
     let uptime = span(status.uptime_seconds.0.saturating_mul(1_000));
     card.add("node", format!("version {}, up for {uptime}", status.version));
     for validator in &status.validators {
@@ -173,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_status_has_a_line_for_each_fact() {
-        let text = words(&status(), 10_420, Style { terminal: false, colours: false });
+        let text = render(&status(), 10_420, Style { terminal: false, colours: false });
         for line in [
             "height\t1,234, 0.42 s ago",
             "policy\tprefer",

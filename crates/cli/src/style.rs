@@ -1,19 +1,16 @@
 //! Tables and colours for a terminal; tabs and full values for everything else.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 
 /// How a text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Something happened.
     Plain,
-    /// Something good for somebody.
     Good,
-    /// Something bad for somebody.
     Bad,
     /// A reason, or a name beside its value.
     Why,
-    /// A heading.
     Title,
 }
 
@@ -35,7 +32,6 @@ impl Tone {
 pub(crate) struct Style {
     /// A person looks at it now: columns, short hashes.
     pub(crate) terminal: bool,
-    /// And likes colours.
     pub(crate) colours: bool,
 }
 
@@ -79,6 +75,14 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// A clean text of so many characters at most, and what stands for the rest.
+pub(crate) fn clip(text: &str, chars_max: usize, rest: &str) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => clean(&text[..end]) + rest,
+        None => clean(text),
+    }
+}
+
 /// A text and how it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
@@ -87,12 +91,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn new(tone: Tone, text: impl AsRef<str>) -> Self {
-        Self { text: clean(text.as_ref()), tone }
+    pub(crate) fn new(tone: Tone, text: impl Display) -> Self {
+        Self { text: clean(&text.to_string()), tone }
     }
 
-    pub(crate) fn plain(text: impl AsRef<str>) -> Self {
-        Self::new(Tone::Plain, text)
+    pub(crate) fn optional(text: Option<impl Display>) -> Self {
+        text.map_or_else(|| "".into(), Self::from)
     }
 
     /// yes, which is good, or no, which is not.
@@ -101,83 +105,89 @@ impl Cell {
     }
 }
 
-/// Where a column's texts stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
-    /// Words.
-    Left,
-    /// Numbers.
-    Right,
+impl<T: Display> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(Tone::Plain, text)
+    }
 }
 
-/// Rows under headings.
-#[derive(Clone, Debug)]
-pub(crate) struct Table {
-    heads: Vec<(String, Align)>,
-    rows: Vec<Vec<Cell>>,
+struct Column {
+    head: Cell,
+    numbers: bool,
+    width: usize,
+    cells: Vec<Cell>,
 }
 
-impl Table {
-    pub(crate) fn new(heads: &[(&str, Align)]) -> Self {
-        let heads = heads.iter().map(|(head, align)| ((*head).to_owned(), *align)).collect();
-        Self { heads, rows: Vec::new() }
+/// Columns under headings, with a row for each item of a list.
+pub(crate) struct Table<'r, T> {
+    rows: &'r [T],
+    columns: Vec<Column>,
+}
+
+impl<'r, T> Table<'r, T> {
+    pub(crate) fn of(rows: &'r [T]) -> Self {
+        Self { rows, columns: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.rows.push(cells.into_iter().collect());
+    /// Adds a column of words.
+    pub(crate) fn left<C: Into<Cell>>(
+        self,
+        head: impl Into<String>,
+        cell: impl FnMut(&'r T) -> C,
+    ) -> Self {
+        self.column(head.into(), false, cell)
     }
 
-    /// Lines for whom the style is for.
+    /// Adds a column of numbers.
+    pub(crate) fn right<C: Into<Cell>>(
+        self,
+        head: impl Into<String>,
+        cell: impl FnMut(&'r T) -> C,
+    ) -> Self {
+        self.column(head.into(), true, cell)
+    }
+
+    fn column<C: Into<Cell>>(
+        mut self,
+        head: String,
+        numbers: bool,
+        mut cell: impl FnMut(&'r T) -> C,
+    ) -> Self {
+        let cells: Vec<Cell> = self.rows.iter().map(|row| cell(row).into()).collect();
+        let head = Cell::from(head);
+        let widths = cells.iter().chain([&head]).map(|cell| cell.text.chars().count());
+        let width = widths.max().unwrap_or(0);
+        self.columns.push(Column { head, numbers, width, cells });
+        self
+    }
+
+    /// Aligned columns for a terminal, tabs for everything else.
     pub(crate) fn render(&self, style: Style) -> String {
-        if style.terminal { self.aligned(style.colours) } else { self.tabbed() }
-    }
-
-    /// Columns as wide as their widest text.
-    pub(crate) fn aligned(&self, colours: bool) -> String {
-        let style = Style { terminal: true, colours };
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let widths = cells.map(|cell| cell.text.chars().count());
-            widths.chain([self.heads[column].0.chars().count()]).max().unwrap_or(0)
-        };
-        let columns: Vec<(usize, Align)> =
-            (0..self.heads.len()).map(|i| (width(i), self.heads[i].1)).collect();
-        let heads: Vec<Cell> = self.heads.iter().map(|(head, _)| Cell::plain(head)).collect();
-        let mut text = style.paint(Tone::Title, &line(&heads, &columns, style));
-        for row in &self.rows {
+        let heads = self.line(style, self.columns.iter().map(|column| &column.head));
+        let mut text = style.paint(Tone::Title, &heads) + "\n";
+        for row in 0..self.rows.len() {
+            text += &self.line(style, self.columns.iter().map(|column| &column.cells[row]));
             text.push('\n');
-            text += &line(row, &columns, style);
         }
-        text.push('\n');
         text
     }
 
-    fn tabbed(&self) -> String {
-        let heads: Vec<&str> = self.heads.iter().map(|(head, _)| head.as_str()).collect();
-        let mut text = heads.join("\t");
-        for row in &self.rows {
-            let cells: Vec<&str> = row.iter().map(|cell| cell.text.as_str()).collect();
-            text.push('\n');
-            text += &cells.join("\t");
+    fn line<'c>(&self, style: Style, cells: impl Iterator<Item = &'c Cell>) -> String {
+        if !style.terminal {
+            return cells.map(|cell| cell.text.as_str()).collect::<Vec<_>>().join("\t");
         }
-        text.push('\n');
-        text
+        let mut line = String::new();
+        for (Column { numbers, width, .. }, Cell { text, tone }) in self.columns.iter().zip(cells) {
+            let padded = match numbers {
+                true => format!("{text:>width$}"),
+                false => format!("{text:<width$}"),
+            };
+            // Escapes go around what is padded: they have no width.
+            line += "  ";
+            line += &style.paint(*tone, &padded);
+        }
+        line.trim_end().to_owned()
     }
-}
-
-/// One line of padded cells. Escapes are put around what is padded: they have no width.
-fn line(cells: &[Cell], columns: &[(usize, Align)], style: Style) -> String {
-    let mut text = String::new();
-    for (cell, (width, align)) in cells.iter().zip(columns) {
-        let Cell { text: cell, tone } = cell;
-        let padded = match align {
-            Align::Left => format!("{cell:<width$}"),
-            Align::Right => format!("{cell:>width$}"),
-        };
-        text += "  ";
-        text += &style.paint(*tone, &padded);
-    }
-    text.trim_end().to_owned()
 }
 
 /// Names and their values, one pair on each line.
@@ -187,12 +197,8 @@ pub(crate) struct Card {
 }
 
 impl Card {
-    pub(crate) fn add(&mut self, name: &str, value: impl AsRef<str>) {
-        self.put(name, Cell::plain(value));
-    }
-
-    pub(crate) fn put(&mut self, name: &str, value: Cell) {
-        self.lines.push((name.to_owned(), value));
+    pub(crate) fn add(&mut self, name: &str, value: impl Into<Cell>) {
+        self.lines.push((name.to_owned(), value.into()));
     }
 
     pub(crate) fn render(&self, style: Style) -> String {
@@ -217,31 +223,32 @@ mod tests {
     const PIPE: Style = Style { terminal: false, colours: false };
     const SCREEN: Style = Style { terminal: true, colours: false };
 
-    fn table() -> Table {
-        let mut table = Table::new(&[("name", Align::Left), ("stake", Align::Right)]);
-        table.row([Cell::plain("Ada"), Cell::new(Tone::Good, "1,000")]);
-        table.row([Cell::plain("Beatrix"), Cell::plain("7")]);
-        table
+    fn table(style: Style) -> String {
+        let stake = |text: &str| match text {
+            "7" => text.into(),
+            _ => Cell::new(Tone::Good, text),
+        };
+        Table::of(&[("Ada", "1,000"), ("Beatrix", "7")])
+            .left("name", |row| row.0)
+            .right("stake", |row| stake(row.1))
+            .render(style)
     }
 
     #[test]
     fn terminals_get_columns_and_pipes_get_tabs() {
-        assert_eq!(
-            table().render(SCREEN),
-            "  name     stake\n  Ada      1,000\n  Beatrix      7\n"
-        );
-        assert_eq!(table().render(PIPE), "name\tstake\nAda\t1,000\nBeatrix\t7\n");
+        assert_eq!(table(SCREEN), "  name     stake\n  Ada      1,000\n  Beatrix      7\n");
+        assert_eq!(table(PIPE), "name\tstake\nAda\t1,000\nBeatrix\t7\n");
     }
 
     #[test]
     fn colours_do_not_move_columns() {
         let style = Style { terminal: true, colours: true };
-        let mut plain = table().render(style);
+        let mut plain = table(style);
         for escape in ["\x1b[1m", "\x1b[32m", "\x1b[0m"] {
             assert!(plain.contains(escape));
             plain = plain.replace(escape, "");
         }
-        assert_eq!(plain, table().render(SCREEN));
+        assert_eq!(plain, table(SCREEN));
     }
 
     #[test]

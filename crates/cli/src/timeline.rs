@@ -2,7 +2,7 @@
 //!
 //! Columns have fixed widths, so that a life that goes on looks like one that is over.
 
-use crate::moment::{self, Moment};
+use crate::event_text::{self, EventLine};
 use crate::style::{Style, Tone};
 use remuda_client::types::{EventBody, EventView, HexAddress, HistoryEntry, Occurrence};
 
@@ -42,20 +42,20 @@ impl Timeline {
     pub(crate) fn entry(&mut self, entry: &HistoryEntry) -> String {
         let began = *self.began_ms.get_or_insert(entry.timestamp_ms.0);
         let after = crate::format::span(entry.timestamp_ms.0.saturating_sub(began));
-        moment::of(&entry.event)
+        event_text::of(&entry.event)
             .iter()
             .map(|moment| self.line(entry.height.0, &after, moment))
             .collect()
     }
 
-    fn line(&mut self, height: u64, after: &str, moment: &Moment) -> String {
+    fn line(&mut self, height: u64, after: &str, moment: &EventLine) -> String {
         // Eyes find a block's first line; programs want the height on each.
         let again = self.height.replace(height) == Some(height) && self.style.terminal;
         let height = if again { String::new() } else { height.to_string() };
         let after = if again { "" } else { after };
         let shown = |who: HexAddress| (self.name)(who).unwrap_or_else(|| self.style.hex(who.0));
         let who = moment.who.map_or(String::new(), shown);
-        let money = moment.money.map_or(String::new(), moment::Money::text);
+        let money = moment.money.map_or(String::new(), event_text::Money::text);
         self.columns([&height, after, &moment.what, &who, &money], moment.tone) + "\n"
     }
 

@@ -1,8 +1,8 @@
 //! `remuda timer`: calls for later.
 
+use crate::event_text;
 use crate::failure::Failure;
 use crate::format::grouped;
-use crate::moment;
 use crate::send::{SendArgs, send};
 use crate::session::{NodeArgs, Session, run};
 use crate::style::{Card, Style};
@@ -19,7 +19,7 @@ use remuda_protocol::transaction::Instruction;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Set a timer, follow it, call it off; see what the timer lane asks.
+/// Schedule, follow and cancel timers; show the timer lane.
 ///
 /// A timer is a call at a later height. It pays when it fires: the cycle basefee, the lane's own basefee and
 /// a tip, by which timers that are due at the same time are ordered. Its payer must then have what it may
@@ -60,19 +60,19 @@ tip, the longest life. `remuda timer lane` shows the limits.")]
     /// Show a timer that has not ended.
     #[command(after_help = "Example:\n  $ remuda timer show 0x…")]
     Show {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
     },
     /// Follow a timer that has not ended; fail if it ends without firing.
     #[command(after_help = "Example:\n  $ remuda timer watch 0x…")]
     Watch {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
     },
-    /// Call a timer off.
+    /// Cancel a timer.
     #[command(after_help = "Example:\n  $ remuda timer cancel 0x… --key my.key")]
     Cancel {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
         /// As a system deployer: anybody's timer.
         #[arg(long)]
@@ -87,7 +87,7 @@ tip, the longest life. `remuda timer lane` shows the limits.")]
 
 A timer that was given no --expires-at has the longest life already.")]
     Extend {
-        /// Its id.
+        /// Timer id.
         id: HexHash,
         /// The last block in which it may fire.
         #[arg(long, value_name = "HEIGHT")]
@@ -111,7 +111,6 @@ What is not given stays as it is. On a development chain the faucet's key may.")
     },
 }
 
-/// When it is due.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = false)]
 struct When {
@@ -123,7 +122,6 @@ struct When {
     after: Option<u64>,
 }
 
-/// On what terms.
 #[derive(clap::Args, Debug)]
 struct Terms {
     #[command(flatten)]
@@ -137,10 +135,10 @@ struct Terms {
     /// The last block in which it may fire.
     #[arg(long, value_name = "HEIGHT")]
     expires_at: Option<u64>,
-    /// Cycles at most.
+    /// Most cycles of the call.
     #[arg(long, value_name = "CYCLES")]
     gas_limit: Option<u64>,
-    /// Cells at most.
+    /// Most cells of the call.
     #[arg(long, value_name = "CELLS")]
     max_cells: Option<u64>,
     /// The most it pays per cycle in the lane, in base units.
@@ -154,17 +152,16 @@ struct Terms {
     agent: Option<HexAddress>,
 }
 
-/// Limits to change.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = true)]
 struct NewLimits {
-    /// A timer's longest life.
+    /// Longest life of a timer.
     #[arg(long, value_name = "BLOCKS")]
     ttl_blocks_max: Option<u64>,
     /// Timers that an actor may have at a time.
     #[arg(long, value_name = "TIMERS")]
     live_per_actor_max: Option<u32>,
-    /// Bytes of a payload.
+    /// Most bytes of a payload.
     #[arg(long, value_name = "BYTES")]
     payload_bytes_max: Option<u32>,
     /// Cycles that a timer may ask for; those that ask for more wait.
@@ -178,15 +175,14 @@ struct NewLimits {
     gc_cycles_per_block: Option<u64>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
-        Command::Lane => session.out.show(&session.client.timers().await?, lane_words),
+        Command::Lane => session.out.show(&session.client.timers().await?, render_lane),
         Command::Schedule { terms, send: args } => {
             let instruction = Instruction::ScheduleTimer { timer: terms.call(session).await? };
             send(session, args, instruction).await
         }
-        Command::Show { id } => session.out.show(&session.client.timer(id.0).await?, words),
+        Command::Show { id } => session.out.show(&session.client.timer(id.0).await?, render),
         Command::Watch { id } => watch(session, *id).await,
         Command::Cancel { id: HexHash(timer), system, send: args } => {
             let timer = *timer;
@@ -258,14 +254,14 @@ const BROKE: &str = "its payer did not have what the call may cost at most (its 
 async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
     let timer = session.client.timer(id.0).await?;
     if !session.out.json {
-        session.out.text(&words(&timer, session.out.style))?;
+        session.out.text(&render(&timer, session.out.style))?;
     }
     let mut events = session.client.events(&EventFilter::default(), Some(Height(timer.height.0)));
     while let Some(block) = events.next().await.transpose()? {
         for happened in block.events.iter().filter(|event| about(&event.event) == Some(id)) {
             let said = json!({ "height": block.height, "event": happened.event });
             session.out.show(&said, |_, style| {
-                let sentences = moment::of(&happened.event).into_iter();
+                let sentences = event_text::of(&happened.event).into_iter();
                 sentences
                     .map(|one| format!("block {}: {}\n", block.height, one.sentence(style)))
                     .collect()
@@ -274,7 +270,7 @@ async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
                 EventBody::TimerFired { .. } => return Ok(()),
                 EventBody::TimerExpired { .. } => return Err(Failure::TimerOver("it expired")),
                 EventBody::TimerCancelled { .. } => {
-                    return Err(Failure::TimerOver("it was called off"));
+                    return Err(Failure::TimerOver("it was cancelled"));
                 }
                 EventBody::TimerCancelledInsufficientFunds { .. } => {
                     return Err(Failure::TimerOver(BROKE));
@@ -302,10 +298,10 @@ fn about(event: &EventBody) -> Option<HexHash> {
     }
 }
 
-fn lane_words(lane: &TimersView, style: Style) -> String {
+fn render_lane(lane: &TimersView, style: Style) -> String {
     let mut card = Card::default();
     card.add("basefee", format!("{} per cycle, besides the cycle basefee", lane.basefee));
-    card.add("usual tip", lane.median_tip.to_string());
+    card.add("usual tip", lane.median_tip);
     card.add("due and waiting", grouped(lane.waiting.0));
     card.add("expired, not cleaned away", grouped(lane.uncollected.0));
     card.add("longest life", format!("{} blocks", grouped(lane.limits.ttl_blocks_max.0)));
@@ -319,22 +315,22 @@ fn lane_words(lane: &TimersView, style: Style) -> String {
         "system deployers",
         if deployers.is_empty() { "nobody".into() } else { deployers.join(", ") },
     );
-    card.add("after block", lane.height.to_string());
+    card.add("after block", lane.height);
     card.render(style)
 }
 
-fn words(timer: &TimerView, style: Style) -> String {
+fn render(timer: &TimerView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("timer", timer.id.to_string());
-    card.add("of", timer.actor.to_string());
+    card.add("timer", timer.id);
+    card.add("of", timer.actor);
     let wait = match timer.due.0.checked_sub(timer.height.0) {
         Some(0) | None => "due".to_owned(),
         Some(1) => "in the next block".to_owned(),
         Some(blocks) => format!("in {} blocks", grouped(blocks)),
     };
     card.add("due", format!("{} ({wait})", timer.due));
-    card.add("may fire until", timer.expires_at.to_string());
-    card.add("paid by", timer.fee_payer.to_string());
+    card.add("may fire until", timer.expires_at);
+    card.add("paid by", timer.fee_payer);
     card.add(
         "cycles, cells",
         format!("at most {}, {}", grouped(timer.gas_limit.0), grouped(timer.max_cells.0)),
@@ -345,7 +341,7 @@ fn words(timer: &TimerView, style: Style) -> String {
         format!("at most {most} besides the cycle basefee, of that a tip of at most {tip}"),
     );
     if let Some(agent) = timer.agent {
-        card.add("fees named by", agent.to_string());
+        card.add("fees named by", agent);
     }
     card.add("payload", format!("{} bytes", grouped(timer.payload.0.len() as u64)));
     card.render(style)

@@ -1,9 +1,9 @@
 //! `remuda tx`: transactions.
 
 use crate::failure::Failure;
-use crate::send::{WaitArgs, await_receipt, hand_in, receipt_words, report};
+use crate::send::{WaitArgs, await_receipt, hand_in, render_receipt, report};
 use crate::session::{NodeArgs, Session, read_input, run};
-use crate::style::{Card, Style, clean};
+use crate::style::{Card, Style, clip};
 use clap::Subcommand;
 use remuda_client::sign::Signed;
 use remuda_client::types::{HexBytes, HexHash, ReceiptView, TransactionView};
@@ -64,7 +64,6 @@ struct Shown {
     receipt: ReceiptView,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Show { hash } => show(session, *hash).await,
@@ -83,7 +82,7 @@ pub fn main(args: &Args) -> ExitCode {
 async fn show(session: &Session, HexHash(hash): HexHash) -> Result<(), Failure> {
     let transaction = session.client.transaction(hash).await?;
     let receipt = session.client.receipt(hash).await?;
-    session.out.show_events(&Shown { transaction, receipt }, words)
+    session.out.show_events(&Shown { transaction, receipt }, render)
 }
 
 /// Bytes in hex, with or without 0x in front.
@@ -101,22 +100,22 @@ fn read_hex(text: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn words(shown: &Shown, style: Style) -> String {
+fn render(shown: &Shown, style: Style) -> String {
     let Shown { transaction, receipt } = shown;
     let mut card = Card::default();
-    card.add("transaction", transaction.hash.to_string());
+    card.add("transaction", transaction.hash);
     let from = transaction.from.map_or("nobody".to_owned(), |from| from.to_string());
     card.add("from", from);
-    card.add("nonce", transaction.nonce.to_string());
+    card.add("nonce", transaction.nonce);
     card.add("block", format!("{}, place {}", transaction.height, transaction.index));
-    card.add("bytes", transaction.bytes.to_string());
+    card.add("bytes", transaction.bytes);
     card.add("cycles", format!("{} of at most {}", receipt.used.cycles, transaction.cycles_limit));
     card.add("cells", format!("{} of at most {}", receipt.used.cells, transaction.cells_limit));
     card.add("instruction", instruction(transaction));
     if let Some(refusal) = &receipt.refusal {
         card.add("refused", format!("{} ({})", refusal.message, refusal.name));
     }
-    format!("{}\n{}", card.render(style), receipt_words(receipt, style))
+    format!("{}\n{}", card.render(style), render_receipt(receipt, style))
 }
 
 /// Characters of an instruction that are shown; `--json` has all of them.
@@ -125,10 +124,7 @@ const INSTRUCTION_CHARS_MAX: usize = 400;
 fn instruction(transaction: &TransactionView) -> String {
     // What came as JSON can be written as JSON.
     let json = serde_json::to_string(&transaction.instruction).unwrap_or_default();
-    match json.char_indices().nth(INSTRUCTION_CHARS_MAX) {
-        Some((end, _)) => clean(&format!("{}… (--json shows all)", &json[..end])),
-        None => clean(&json),
-    }
+    clip(&json, INSTRUCTION_CHARS_MAX, "… (--json shows all)")
 }
 
 #[cfg(test)]

@@ -64,7 +64,6 @@ Ten cycles of the machine are one of the chain's, which fees are paid for and wh
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let Command::Run { file, cycles, heap, profile, json } = &args.command;
     let heap_bytes = usize::from(*heap) << 20;
@@ -110,7 +109,7 @@ fn run_file(file: &Path, limits: Limits, profile: bool, json: bool) -> Result<Ex
             grouped(chain)
         );
         if let Some(profile) = &report.profile {
-            eprint!("{}", words(profile, &source));
+            eprint!("{}", render(profile, &source));
         }
     }
     // A process has one byte for its status; what does not fit is a failure, too.
@@ -127,7 +126,7 @@ fn functions(profile: &Profile) -> Vec<serde_json::Value> {
     profile.functions.iter().map(row).collect()
 }
 
-fn words(profile: &Profile, source: &str) -> String {
+fn render(profile: &Profile, source: &str) -> String {
     let text_of = |line: u32| source.lines().nth((line as usize).saturating_sub(1)).unwrap_or("");
     let percent = |cycles: u64| cycles.saturating_mul(100) / profile.cycles.max(1);
     let mut text = String::from("\n      cycles    %   visits  line\n");

@@ -5,8 +5,8 @@ mod serve;
 pub(crate) mod settings;
 mod template;
 
+use crate::exit_with_parent::ExitWithParent;
 use crate::fleet::FleetArgs;
-use crate::leash::Leash;
 use clap::Subcommand;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ Flags only write worker.toml, which has a word on each setting; edit it and star
         /// Where; it is made if it is not there.
         directory: PathBuf,
         #[command(flatten)]
-        wish: template::Wish,
+        options: template::InitOptions,
     },
     /// Run a worker until Ctrl-C or SIGTERM.
     #[command(after_help = "Examples:
@@ -66,16 +66,15 @@ Flags only write worker.toml, which has a word on each setting; edit it and star
         #[arg(long)]
         json_logs: bool,
         #[command(flatten)]
-        leash: Leash,
+        exit_with_parent: ExitWithParent,
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let result = match &args.command {
-        Command::Init { directory, wish } => init::init(&args.fleet, directory, wish),
-        Command::Run { path, one_shot, json_logs, leash } => {
-            leash.watch();
+        Command::Init { directory, options } => init::init(&args.fleet, directory, options),
+        Command::Run { path, one_shot, json_logs, exit_with_parent } => {
+            exit_with_parent.watch();
             serve::serve(&args.fleet, path, *one_shot, *json_logs)
         }
     };

@@ -4,17 +4,9 @@ use crate::support;
 
 use serde_json::Value;
 use std::path::Path;
-use support::{Network, Run, remuda};
+use support::{Network, run, text};
 
 const NOBODY: &str = "0x52908400098527886e0f7030069857d2e4169ee7";
-
-fn run(args: &[&str]) -> Run {
-    Run::of(remuda().args(args))
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
-}
 
 /// What happened in a receipt, by its name.
 fn event<'r>(receipt: &'r Value, name: &str) -> &'r Value {

@@ -5,31 +5,7 @@ use crate::support;
 use remuda_client::types::{EventBody, HexBytes};
 use remuda_vm::{HostValue, cbor};
 use support::ranch::{Ranch, text};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
-
-/// Answers every request with a number that grows.
-async fn web() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let mut asked = 0;
-        while let Ok((mut stream, _)) = listener.accept().await {
-            asked += 1;
-            let body = format!(r#"{{"price":"{asked}"}}"#);
-            tokio::spawn(async move {
-                let _ = stream.read(&mut [0; 4096]).await;
-                let answer = format!(
-                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-                     connection: close\r\n\r\n{body}",
-                    body.len()
-                );
-                let _ = stream.write_all(answer.as_bytes()).await;
-            });
-        }
-    });
-    format!("http://{address}/")
-}
+use support::web;
 
 /// Ten questions in a loop, with a helper and a `try` around the awaits.
 const AGENT: &str = r#"
@@ -60,7 +36,7 @@ async def work(message):
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_agent_of_ten_steps_survives_the_death_of_every_node() {
-    let url = web().await;
+    let url = web::serve(|asked| async move { format!(r#"{{"price":"{asked}"}}"#) }).await;
     let mut ranch =
         Ranch::new("ten-steps", "[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n").await;
     let actor = ranch.deploy(AGENT, &HostValue::None).await;
@@ -97,7 +73,7 @@ async fn an_agent_of_ten_steps_survives_the_death_of_every_node() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_price_feed_takes_the_median_of_three_runners_again_and_again() {
-    let url = web().await;
+    let url = web::serve(|asked| async move { format!(r#"{{"price":"{asked}"}}"#) }).await;
     let ranch =
         Ranch::new("price-feed", "[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n").await;
     let code = include_str!("../../../examples/price_feed.py");

@@ -3,44 +3,20 @@
 
 use crate::support;
 
-use remuda::demo::network::{Network, Wish};
-use remuda_client::types::{EventBody, JobStatusView, JobView};
-use remuda_protocol::codec::Bytes;
+use remuda::demo::network::{Network, NetworkOptions, http, job};
+use remuda_client::types::{JobStatusView, JobView};
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
-use remuda_protocol::primitives::{Amount, JobId};
-use remuda_protocol::transaction::Instruction;
-use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Write as _};
+use remuda_protocol::primitives::JobId;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
-use support::{Folder, Run, remuda};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use support::process::{Running, new_orchestrator};
+use support::{Folder, Run, remuda, web};
 
 const PATIENCE: Duration = Duration::from_secs(90);
-
-/// A process that goes with its test.
-struct Running(Child);
-
-impl Running {
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([name, &self.0.id().to_string()]).status();
-        assert!(sent.expect("kill").success());
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// Answers after so many milliseconds, and counts.
 #[derive(Default)]
@@ -51,26 +27,15 @@ struct Web {
 
 impl Web {
     async fn serve(self: Arc<Self>) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
-        let address = listener.local_addr().expect("an address");
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let web = self.clone();
-                tokio::spawn(async move {
-                    let _ = stream.read(&mut [0; 4096]).await;
-                    web.asked.fetch_add(1, SeqCst);
-                    tokio::time::sleep(Duration::from_millis(web.delay.load(SeqCst))).await;
-                    let body = r#"{"price":42}"#;
-                    let answer = format!(
-                        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
-                         content-length: {}\r\nconnection: close\r\n\r\n{body}",
-                        body.len()
-                    );
-                    let _ = stream.write_all(answer.as_bytes()).await;
-                });
+        web::serve(move |_| {
+            let web = self.clone();
+            async move {
+                web.asked.fetch_add(1, SeqCst);
+                tokio::time::sleep(Duration::from_millis(web.delay.load(SeqCst))).await;
+                r#"{"price":42}"#.to_owned()
             }
-        });
-        format!("http://{address}/")
+        })
+        .await
     }
 
     async fn asked(&self, times: u64) {
@@ -80,20 +45,6 @@ impl Web {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-}
-
-fn orchestrator(home: &str) -> (Running, String) {
-    Run::of(remuda().args(["orchestrator", "init", home, "--listen", "127.0.0.1:0"])).ok();
-    let mut child = remuda()
-        .args(["orchestrator", "run", home, "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("output")).read_line(&mut line).expect("a line");
-    let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
-    (Running(child), said["url"].as_str().expect("its address").to_owned())
 }
 
 /// A worker with executors, as its operator would make one.
@@ -121,41 +72,11 @@ struct Scene {
 
 impl Scene {
     async fn order(&self) -> JobId {
-        let spec = JobSpec {
-            job_type: JobType::Http {
-                method: "GET".into(),
-                url: self.url.clone(),
-                headers: Vec::new(),
-                body: Bytes::default(),
-                extract: "price".into(),
-            },
-            bounds: ResourceBounds { max_wall_time_seconds: 30, ..ResourceBounds::default() },
-            verification: Verification {
-                mode: VerificationMode::None,
-                runners: 1,
-                threshold: 1,
-                checks: Vec::new(),
-            },
-            result_schema: ResultSchema {
-                max_return_bytes: 4_096,
-                expected_execution_ms: 100,
-                data_format: DataFormat::Json,
-            },
-            max_price: Amount::cby(100),
-            tip: Amount::ZERO,
-            timeout_blocks: 300,
-            callback: None,
-            tee_required: false,
-            secrets: Vec::new(),
-            required_runner_pool: None,
-        };
-        let (client, submitter) = (&self.network.client, &self.network.submitter);
-        let receipt = client.send(submitter, Instruction::SubmitJob { spec }).await.expect("taken");
-        let id = receipt.events.iter().find_map(|event| match event {
-            EventBody::JobSubmitted { job, .. } => Some(job.0),
-            _ => None,
-        });
-        id.unwrap_or_else(|| panic!("{receipt:?}"))
+        let work = http(self.url.clone(), "price");
+        let mut spec = job(work, VerificationMode::None, 1, 1, Vec::new());
+        spec.bounds.max_wall_time_seconds = 30;
+        spec.timeout_blocks = 300;
+        self.network.submit(spec).await.expect("taken")
     }
 
     async fn settled(&self, id: JobId) {
@@ -168,22 +89,13 @@ impl Scene {
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_are_killed_and_stopped_and_every_job_is_settled_once() {
     let folder = Folder::new("behind");
-    let wish = Wish {
-        program: env!("CARGO_BIN_EXE_remuda").into(),
-        host: std::net::Ipv4Addr::LOCALHOST.into(),
-        validators: 4,
-        block_time: Duration::from_millis(150),
-        runners: vec!["ada".to_owned()],
-        pinned: vec![],
-        logs: None,
-        delay: None,
-        params: |_| {},
-    };
+    let program = env!("CARGO_BIN_EXE_remuda");
+    let options = NetworkOptions::new(program, Duration::from_millis(150), ["ada"]);
     let home = folder.file("net");
-    let network = Network::start(Some(Path::new(&home)), &wish).await.expect("a network");
+    let network = Network::start(Some(Path::new(&home)), &options).await.expect("a network");
     let web = Arc::new(Web::default());
     let url = web.clone().serve().await;
-    let (_orchestrator, fleet) = orchestrator(&folder.file("fleet"));
+    let (_orchestrator, fleet) = new_orchestrator(&folder.file("fleet"));
     let token = folder.file("fleet/submitter.token");
     let work = format!("[fleet]\norchestrator = '{fleet}'\ntoken_file = '{token}'\nhttp = true\n");
     let first = worker(&folder, &fleet, "first");
@@ -211,7 +123,7 @@ async fn workers_are_killed_and_stopped_and_every_job_is_settled_once() {
     let third = worker(&folder, &fleet, "third");
     scene.settled(job).await;
     assert_eq!(web.asked.load(SeqCst), 4);
-    drop(third);
+    third.signal("-KILL");
     second.signal("-CONT");
     web.delay.store(0, SeqCst);
     scene.settled(scene.order().await).await;

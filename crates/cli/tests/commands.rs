@@ -5,21 +5,13 @@ use crate::support;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
-use support::{Folder, Network, Run, is_private, remuda, worker};
+use support::{Folder, Network, RUNNER, Run, is_private, remuda, run, text, worker};
 
 /// Nobody listens there: the port is privileged and unused.
 const NOWHERE: &str = "http://127.0.0.1:1";
 const SOMEBODY: &str = "0x52908400098527886e0f7030069857d2e4169ee7";
 const NOTHING: &str = "0x0000000000000000000000000000000000000000000000000000000000000000";
 const CBY: u128 = 1_000_000_000;
-
-fn run(args: &[&str]) -> Run {
-    Run::of(remuda().args(args))
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
-}
 
 fn money(value: &Value) -> u128 {
     text(value).parse().expect("an amount")
@@ -437,10 +429,6 @@ fn a_timer_fires_ends_or_waits_for_longer_as_told() {
 fn text_or_number(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
-
-const RUNNER: &str = r#"{"stake": "15000000000000", "offer": {"kinds": ["Http"],
-    "rates": {"base": "1000000", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
-    "max_concurrent_jobs": 8, "declared_max_job_value": "1000000000000"}}"#;
 
 #[test]
 fn a_runner_joins_works_rests_and_leaves() {

@@ -8,11 +8,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Folder, Network, Run, free_port, remuda};
-
-fn run(args: &[&str]) -> Run {
-    Run::of(remuda().args(args))
-}
+use support::{Folder, Network, free_port, run};
 
 fn kill(id: &str) {
     assert!(Command::new("kill").args(["-KILL", id]).status().expect("kill").success());

@@ -7,9 +7,10 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use support::process::{Running, new_orchestrator, orchestrator};
 use support::{Folder, Run, remuda};
 
 /// How long anything may take that should take seconds.
@@ -21,41 +22,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn alone() -> MutexGuard<'static, ()> {
     // A test that failed has stopped its fleet like any other.
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A process that is asked to end with its test.
-struct Running(Child);
-
-impl Running {
-    fn signal(&self, name: &str) {
-        let _ = Command::new("kill").args([name, &self.0.id().to_string()]).status();
-    }
-
-    /// Waits for its end. Returns its status.
-    fn end(&mut self) -> i32 {
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until {
-            if let Some(status) = self.0.try_wait().expect("a child") {
-                return status.code().unwrap_or(-1);
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("it does not end");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if matches!(self.0.try_wait(), Ok(None)) {
-            self.signal("-TERM");
-            let until = Instant::now() + Duration::from_secs(15);
-            while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            let _ = self.0.kill();
-        }
-        let _ = self.0.wait();
-    }
 }
 
 /// An orchestrator, and workers beside it.
@@ -73,8 +39,7 @@ impl Fleet {
         let alone = alone();
         let folder = Folder::new(name);
         let home = folder.file("fleet");
-        Run::of(remuda().args(["orchestrator", "init", &home, "--listen", "127.0.0.1:0"])).ok();
-        let (orchestrator, url) = serve(&home);
+        let (orchestrator, url) = new_orchestrator(&home);
         Self { folder, url, workers: Vec::new(), orchestrator, _alone: alone }
     }
 
@@ -111,19 +76,6 @@ impl Fleet {
     fn file(&self, name: &str, job: &str) -> String {
         self.folder.write(name, &format!("[[jobs]]\nname = \"job\"\n{job}\n"))
     }
-}
-
-fn serve(home: &str) -> (Running, String) {
-    let mut child = remuda()
-        .args(["orchestrator", "run", home, "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("output")).read_line(&mut line).expect("a line");
-    let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
-    (Running(child), said["url"].as_str().expect("its address").to_owned())
 }
 
 fn work(home: &str, args: &[&str]) -> Running {
@@ -205,7 +157,7 @@ fn the_example_runs_from_submission_to_its_logs_and_again_once_for_each_key() {
 
 /// Two would each take the other's jobs for leftovers.
 #[test]
-fn a_directory_has_one_worker_and_one_orchestrator_and_is_its_owners() {
+fn directory_is_locked_and_mode_0700() {
     use std::os::unix::fs::MetadataExt as _;
     let mut fleet = Fleet::start("fleet-alone");
     let home = fleet.init_worker("ada", &[]);
@@ -516,7 +468,7 @@ fn a_run_outlives_its_orchestrator_and_whoever_watches_it_does_too() {
     lines.next().expect("a line").expect("text");
     let _ = fleet.orchestrator.0.kill();
     let _ = fleet.orchestrator.0.wait();
-    fleet.orchestrator = serve(&fleet.folder.file("fleet")).0;
+    fleet.orchestrator = orchestrator(&fleet.folder.file("fleet")).0;
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
     assert_eq!(watching.end(), 0, "{rest:#?}");
     let logs = fleet.run(&["logs", &run]).ok().stdout;

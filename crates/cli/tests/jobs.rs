@@ -1,17 +1,16 @@
 //! Jobs through real consensus: four validators as processes, runners over real QUIC, every mode that
 //! there is, and every way to misbehave. Money is counted to the unit.
 
-use remuda::demo::network::{Network, Runner, Wish};
+use crate::support::web;
+use remuda::demo::network::{Network, NetworkOptions, PRICE, Runner, http, job};
 use remuda_client::types::{EventBody, HexAddress, JobStatusView, JobView};
 use remuda_client::{BlockId, Client};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
+use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::presence::PresencePolicy;
-use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
+use remuda_protocol::primitives::{Address, B256, Height, JobId};
 use remuda_protocol::transaction::Instruction;
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::ResultTampering;
@@ -20,39 +19,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
 
 const NAMES: [&str; 5] = ["ada", "ben", "cleo", "dora", "egon"];
-const PRICE: Amount = Amount::cby(100);
 /// A module that returns its params: `alloc` gives 1024, `run` returns where they are.
 const ECHO: &str = r#"(module (memory (export "memory") 1)
   (func (export "alloc") (param i32) (result i32) (i32.const 1024))
   (func (export "run") (param i32 i32) (result i64)
     (i64.or (i64.shl (i64.extend_i32_u (local.get 0)) (i64.const 32))
             (i64.extend_i32_u (local.get 1)))))"#;
-
-/// Answers every request with the same JSON.
-async fn web() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut buffer = [0; 4096];
-                let _ = stream.read(&mut buffer).await;
-                let body = r#"{"price":"42.17"}"#;
-                let answer = format!(
-                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-                     connection: close\r\n\r\n{body}",
-                    body.len()
-                );
-                let _ = stream.write_all(answer.as_bytes()).await;
-            });
-        }
-    });
-    format!("http://{address}/price")
-}
 
 struct Ranch {
     network: Network,
@@ -67,25 +41,18 @@ impl Ranch {
     async fn new() -> Self {
         let module = wat::parse_str(ECHO).unwrap();
         let echo = B256::new(*blake3::hash(&module).as_bytes());
-        let url = web().await;
-        let wish = Wish {
-            program: env!("CARGO_BIN_EXE_remuda").into(),
-            host: std::net::Ipv4Addr::LOCALHOST.into(),
-            validators: 4,
-            block_time: Duration::from_millis(100),
-            runners: NAMES.map(str::to_owned).into(),
-            pinned: vec![echo],
-            logs: None,
-            delay: None,
-            params: |params| {
-                // Who is drawn is chosen by who is there; one of them works without a program.
-                params.presence_policy = PresencePolicy::Shadow as u8;
-                params.heartbeat_timeout_blocks = 100_000;
-                params.aggregator_blocks = 20;
-                params.reveal_blocks = 40;
-            },
+        let url = web::serve(|_| async { r#"{"price":"42.17"}"#.to_owned() }).await;
+        let program = env!("CARGO_BIN_EXE_remuda");
+        let mut options = NetworkOptions::new(program, Duration::from_millis(100), NAMES);
+        options.pinned = vec![echo];
+        options.params = |params| {
+            // Who is drawn is chosen by who is there; one of them works without a program.
+            params.presence_policy = PresencePolicy::Shadow as u8;
+            params.heartbeat_timeout_blocks = 100_000;
+            params.aggregator_blocks = 20;
+            params.reveal_blocks = 40;
         };
-        let network = Network::start(None, &wish).await.expect("a network");
+        let network = Network::start(None, &options).await.expect("a network");
         let work = format!(
             "[http]\naddresses = {{ allow = [\"127.0.0.0/8\"] }}\n[wasm]\nallow = [\"{echo}\"]\n"
         );
@@ -138,13 +105,7 @@ impl Ranch {
     }
 
     async fn submit(&self, spec: JobSpec) -> JobId {
-        let what = Instruction::SubmitJob { spec };
-        let receipt = self.client().send(&self.network.submitter, what).await.expect("taken");
-        let id = receipt.events.iter().find_map(|event| match event {
-            EventBody::JobSubmitted { job, .. } => Some(job.0),
-            _ => None,
-        });
-        id.unwrap_or_else(|| panic!("{receipt:?}"))
+        self.network.submit(spec).await.expect("taken")
     }
 
     async fn when(&self, what: &str, id: JobId, wanted: impl Fn(&JobView) -> bool) -> JobView {
@@ -157,13 +118,6 @@ impl Ranch {
     }
 
     fn http(&self, mode: VerificationMode, runners: u32, threshold: u32) -> JobSpec {
-        let job_type = JobType::Http {
-            method: "GET".into(),
-            url: self.url.clone(),
-            headers: Vec::new(),
-            body: Bytes::default(),
-            extract: "price".into(),
-        };
         let field = "value".to_owned();
         let checks = match mode {
             VerificationMode::MajorityVote => vec![VerifierCheck::MajorityVote { field }],
@@ -172,23 +126,10 @@ impl Ranch {
             }
             _ => Vec::new(),
         };
-        JobSpec {
-            job_type,
-            bounds: ResourceBounds::default(),
-            verification: Verification { mode, runners, threshold, checks },
-            result_schema: ResultSchema {
-                max_return_bytes: 4_096,
-                expected_execution_ms: 100,
-                data_format: DataFormat::Json,
-            },
-            max_price: PRICE,
-            tip: Amount::ZERO,
-            timeout_blocks: 100,
-            callback: None,
-            tee_required: false,
-            secrets: Vec::new(),
-            required_runner_pool: None,
-        }
+        let work = http(self.url.clone(), "price");
+        let mut spec = job(work, mode, runners, threshold, checks);
+        spec.timeout_blocks = 100;
+        spec
     }
 
     fn address(&self, name: &str) -> Address {

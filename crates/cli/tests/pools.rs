@@ -3,13 +3,9 @@
 use crate::support;
 
 use serde_json::Value;
-use support::Network;
+use support::{Network, RUNNER};
 
 const NOBODY: &str = "0x52908400098527886e0f7030069857d2e4169ee7";
-const RUNNER: &str = r#"{"stake": "15000000000000", "offer": {"kinds": ["Http"],
-    "rates": {"base": "1000000", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
-    "max_concurrent_jobs": 8, "declared_max_job_value": "1000000000000"}}"#;
-
 #[test]
 fn a_pool_is_made_filled_looked_at_and_emptied_by_its_owner() {
     let network = Network::start("pools");

@@ -19,7 +19,6 @@ pub enum AmountError {
     /// More digits than there are units.
     #[error("a CBY has {DECIMALS} decimals; write fewer digits after the point")]
     TooFine,
-    /// More than 128 bits.
     #[error("that is more money than there can be")]
     TooMuch,
     #[error("an amount of 0 does nothing")]

@@ -83,7 +83,6 @@ impl Quote {
         body
     }
 
-    /// The same, signed.
     pub fn sign(&self, key: &SecretKey, instruction: Instruction) -> Signed {
         Signed::new(&self.transaction(instruction).sign(key))
     }
@@ -101,7 +100,6 @@ fn spare_cycles(instruction: &Instruction, size: usize) -> u64 {
 /// A signed transaction as it travels, and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// The bytes.
     pub bytes: Vec<u8>,
     pub hash: TxHash,
 }

@@ -26,7 +26,6 @@ pub enum WalletError {
     /// There is a file of that name.
     #[error("{path} is there already, and a key is never overwritten; choose another name", path = .path.display())]
     Exists { path: PathBuf },
-    /// Not a file.
     #[error("{path} is a directory; name the file of a key in it", path = .path.display())]
     Directory { path: PathBuf },
     #[error("{path} has mode {mode:o}; others could read the key. Run: chmod 600 {path}", path = .path.display())]
@@ -34,7 +33,6 @@ pub enum WalletError {
     /// Not a key. The contents are not repeated: they may be one, misspelt.
     #[error("{path} does not hold a key: write 64 hex digits, with or without 0x", path = .path.display())]
     NotAKey { path: PathBuf },
-    /// Not even hex.
     #[error("{path} does not hold a key: a key is one line of hex digits", path = .path.display())]
     NotHex { path: PathBuf },
     #[error("the system gives no random bytes: {0}")]

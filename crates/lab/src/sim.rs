@@ -1,10 +1,10 @@
 //! `remuda-lab sim`: whole networks in this process, from seeds.
 
-use crate::consensus::{Conduct, Plan, Report, run};
+use crate::consensus::{Misconduct, Plan, Report, run};
+use crate::progress;
 use clap::Subcommand;
 use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
-use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -32,13 +32,13 @@ enum Command {
 /// Example: remuda-lab sim consensus --seeds 1000
 #[derive(clap::Args)]
 struct Consensus {
-    /// How many seeds.
+    /// Number of seeds.
     #[arg(long, default_value_t = 20, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     seeds: u64,
-    /// The first of them.
+    /// First seed.
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Runs at a time.
+    /// Runs in parallel.
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, |n| n.get()))]
     #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     threads: usize,
@@ -50,7 +50,6 @@ struct Consensus {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     match &args.command {
         Command::Consensus(args) => consensus(args),
@@ -89,7 +88,8 @@ fn consensus(args: &Consensus) -> ExitCode {
         drop(done);
         for report in reports {
             tally.add(&report);
-            progress(&tally, args.seeds);
+            let (runs, failed) = (tally.runs, tally.failed.len());
+            progress(&format!("{runs} of {} runs, {failed} failed", args.seeds));
             if let Err(error) = &report.verdict {
                 eprintln!("\rseed {}: {error}", report.plan.seed);
                 let liar = args.liar.as_ref().map(|liar| format!(" --liar {liar}"));
@@ -98,9 +98,7 @@ fn consensus(args: &Consensus) -> ExitCode {
             }
         }
     });
-    if std::io::stderr().is_terminal() {
-        eprintln!();
-    }
+    progress("");
     let seconds = started.elapsed().as_secs_f64();
     if args.json {
         println!("{}", tally.json(seconds));
@@ -120,21 +118,12 @@ fn consensus(args: &Consensus) -> ExitCode {
     if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn liar_named(name: &str) -> Result<Conduct, String> {
-    let found = Conduct::ALL.iter().find(|conduct| conduct.name() == name);
+fn liar_named(name: &str) -> Result<Misconduct, String> {
+    let found = Misconduct::ALL.iter().find(|conduct| conduct.name() == name);
     found.copied().ok_or_else(|| {
-        let names: Vec<&str> = Conduct::ALL.iter().map(|conduct| conduct.name()).collect();
+        let names: Vec<&str> = Misconduct::ALL.iter().map(|conduct| conduct.name()).collect();
         format!("there is no liar {name:?}; there are {}", names.join(", "))
     })
-}
-
-fn progress(tally: &Tally, of: u64) {
-    let mut stderr = std::io::stderr();
-    if stderr.is_terminal() {
-        // Nobody minds a progress line that cannot be written.
-        let _ = write!(stderr, "\r{} of {of} runs, {} failed ", tally.runs, tally.failed.len());
-        let _ = stderr.flush();
-    }
 }
 
 #[derive(Default)]

@@ -3,7 +3,7 @@
 //! A run that fails prints its seed; `REMUDA_SEED=<seed>` runs that one alone.
 
 use remuda_lab::consensus::{
-    Conduct, Plan, Report, blackouts, dark_drought, drought, late_joiner, no_time_to_fill, run,
+    Misconduct, Plan, Report, blackouts, dark_drought, drought, late_joiner, no_time_to_fill, run,
     stopped,
 };
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn seeds(from: u64, count: u64) {
 
 #[test]
 fn every_liar_among_four_is_survived() {
-    for (seed, conduct) in (100..).zip(Conduct::ALL) {
+    for (seed, conduct) in (100..).zip(Misconduct::ALL) {
         let report = hold(&Plan::with_liar(seed, 4, *conduct));
         assert!(report.lies.iter().all(|(_, told)| *told > 0), "{} told no lie", conduct.name());
     }

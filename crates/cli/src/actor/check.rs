@@ -24,10 +24,9 @@ struct Checked {
     prints: Vec<u32>,
 }
 
-/// Checks a file.
 pub(super) fn main(program: &ProgramArgs, print: PrintArgs) -> ExitCode {
     let out = Output::new(print);
-    let result = check(program).and_then(|checked| out.show(&checked, words));
+    let result = check(program).and_then(|checked| out.show(&checked, render));
     out.end(result, &[])
 }
 
@@ -67,7 +66,7 @@ pub(super) fn unread(prints: &[u32], file: &str) -> Option<String> {
     ))
 }
 
-fn words(checked: &Checked, style: Style) -> String {
+fn render(checked: &Checked, style: Style) -> String {
     let good = style.paint(Tone::Good, "ok");
     let mut text = format!(
         "{good}: {} bytes; its body takes {} cycles at each call\n",

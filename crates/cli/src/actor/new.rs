@@ -15,7 +15,7 @@ const TEMPLATE: &str = include_str!("template.py");
 pub(super) fn main(file: &Path, print: PrintArgs) -> ExitCode {
     let out = Output::new(print);
     let result = write(file).and_then(|()| {
-        out.show(&json!({ "file": file.display().to_string() }), |_, _| words(file))
+        out.show(&json!({ "file": file.display().to_string() }), |_, _| render(file))
     });
     out.end(result, &[])
 }
@@ -29,7 +29,7 @@ fn write(file: &Path) -> Result<(), Failure> {
     })
 }
 
-fn words(file: &Path) -> String {
+fn render(file: &Path) -> String {
     let name = file.display();
     format!(
         "{name} is a counter. Look into it, then:\n\n  remuda actor check {name}\n  \

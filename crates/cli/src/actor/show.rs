@@ -1,10 +1,10 @@
 //! `remuda actor show|state|logs`.
 
+use crate::event_text;
 use crate::failure::Failure;
 use crate::format::{cby, count, grouped};
-use crate::moment;
 use crate::session::Session;
-use crate::style::{Card, Style, clean};
+use crate::style::{Card, Style, clean, clip};
 use crate::value::{shown, to_json};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
@@ -19,20 +19,20 @@ pub(super) async fn actor(session: &Session, actor: HexAddress, code: bool) -> R
     let view = session.client.actor(actor.0).await?;
     match code && !session.out.json {
         true => session.out.text(&view.code),
-        false => session.out.show(&view, words),
+        false => session.out.show(&view, render),
     }
 }
 
-fn words(actor: &ActorView, style: Style) -> String {
+fn render(actor: &ActorView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("actor", actor.address.to_string());
-    card.add("owner", actor.owner.to_string());
+    card.add("actor", actor.address);
+    card.add("owner", actor.owner);
     card.add("money", cby(Amount(actor.balance.0)));
     card.add("code", format!("{} bytes, {}", grouped(actor.code.len() as u64), actor.code_hash));
     card.add("storage", format!("{} bytes", grouped(actor.storage_bytes.0)));
     card.add("deposit", cby(Amount(actor.deposit.0)));
     card.add("waiting", count(actor.waiting as usize, "call"));
-    card.add("after block", actor.height.to_string());
+    card.add("after block", actor.height);
     card.render(style)
 }
 
@@ -67,7 +67,7 @@ fn print(session: &Session, page: &ActorState) -> Result<(), Failure> {
             "value": entry.value, "decoded": to_json(&entry.value.0),
         });
         session.out.show(&row, |_, _| {
-            let value = short(&shown(&entry.value.0));
+            let value = clip(&shown(&entry.value.0), VALUE_CHARS_MAX, "…");
             format!("{}  {value}\n", clean(&shown_key(&entry.key.0)))
         })?;
     }
@@ -79,13 +79,6 @@ fn shown_key(key: &[u8]) -> String {
     match std::str::from_utf8(key) {
         Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
         _ => HexBytes(key.to_vec()).to_string(),
-    }
-}
-
-fn short(text: &str) -> String {
-    match text.char_indices().nth(VALUE_CHARS_MAX) {
-        Some((end, _)) => clean(&format!("{}…", &text[..end])),
-        None => clean(text),
     }
 }
 
@@ -125,7 +118,7 @@ pub(super) async fn logs(
 
 fn show_entry(session: &Session, height: u64, event: &EventBody) -> Result<(), Failure> {
     session.out.show_events(&json!({ "height": height, "event": event }), |_, style| {
-        moment::of(event)
+        event_text::of(event)
             .into_iter()
             .map(|one| format!("{height:>8}  {}\n", one.sentence(style)))
             .collect()

@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How a test ended.
 #[derive(Serialize)]
 struct Tested {
     file: String,
@@ -48,7 +47,7 @@ fn test(out: &Output, files: &[PathBuf], only: Option<&str>) -> Result<(), Failu
                 true => passed += 1,
                 false => failed += 1,
             }
-            out.show(&tested(&name, &outcome), words)?;
+            out.show(&tested(&name, &outcome), render)?;
         }
     }
     if !out.json {
@@ -70,7 +69,7 @@ fn tested(file: &str, outcome: &Outcome) -> Tested {
     }
 }
 
-fn words(tested: &Tested, style: Style) -> String {
+fn render(tested: &Tested, style: Style) -> String {
     let verdict = match tested.passed {
         true => style.paint(Tone::Good, "ok    "),
         false => style.paint(Tone::Bad, "failed"),

@@ -63,7 +63,6 @@ impl<'a> Node<'a> {
         Ok(members.iter().map(|(name, value)| (name.as_str(), self.child(name, value))).collect())
     }
 
-    /// A text.
     pub(super) fn text(&self) -> Result<&'a str, Failure> {
         self.value.as_str().ok_or_else(|| self.invalid("must be a string"))
     }
@@ -188,7 +187,6 @@ pub(super) fn dec(number: impl std::fmt::Display) -> Value {
     Value::String(number.to_string())
 }
 
-/// Bytes in output.
 pub(super) fn hex_text(bytes: impl AsRef<[u8]>) -> String {
     hex::encode_prefixed(bytes)
 }

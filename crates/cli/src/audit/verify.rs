@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 /// `MAX_RUNNERS requested` (SPEC §17).
 const M_MAX: u32 = 64;
 
-/// The names of checks.
 const CHECKS: [&str; 8] = [
     "MajorityVote",
     "StructuredMatch",

@@ -13,12 +13,10 @@ pub(super) const TEXT: &str = "remuda-site=ranch-7";
 /// Resolvers are told apart by their address, and loopback has many.
 const RESOLVERS: u8 = 3;
 const TTL_SECONDS: u32 = 60;
-/// Bytes of a question.
 const QUESTION_MAX: usize = 1_232;
 
 /// Servers that answer until they are dropped.
 pub(super) struct Resolvers {
-    /// Where they are.
     pub(super) addresses: Vec<SocketAddr>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }

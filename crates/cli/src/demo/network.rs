@@ -2,18 +2,26 @@
 
 use super::wire;
 use crate::dev::{self, Home, Kept, Logs};
+use crate::exit_with_parent;
 use crate::failure::Failure;
-use crate::leash;
-use crate::patience;
+use crate::poll;
+use remuda_client::types::EventBody;
 use remuda_client::{Client, Config, wallet};
 use remuda_node::config::{InitOptions, Initialised, init};
+use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::spec::{
+    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
+};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::PresencePolicy;
-use remuda_protocol::primitives::{Address, Amount, B256, keccak256};
+use remuda_protocol::primitives::{Address, Amount, B256, JobId, keccak256};
+use remuda_protocol::transaction::Instruction;
+use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::{Daemon, Handle, ResultTampering, Settings};
 use std::fs::{self, File};
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -27,48 +35,101 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What a runner puts at stake, and what it has besides.
 const STAKE: Amount = Amount::cby(15_000);
 const POCKET: Amount = Amount::cby(1_000);
-/// What the submitter has.
 const PURSE: Amount = Amount::cby(100_000);
+/// What [`job`] pays.
+pub const PRICE: Amount = Amount::cby(100);
+pub const VALIDATORS: usize = 4;
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// What the network is to be like.
+/// What a network is to be like.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct NetworkOptions {
     /// The `remuda` that validators and runners are.
     pub program: PathBuf,
-    /// Where they listen.
-    pub host: IpAddr,
-    /// How many validators.
-    pub validators: usize,
     /// Least time between blocks.
     pub block_time: Duration,
     /// Runners' names. Whoever is named here has money for a stake.
     pub runners: Vec<String>,
     /// Programs that governance vouches for.
     pub pinned: Vec<B256>,
-    /// What everybody logs, as JSON; as usual if nothing is said.
+    /// `RUST_LOG` of all processes, which then log JSON; `None` keeps the default text.
     pub logs: Option<&'static str>,
     /// Runners reach validators over wires that take this long, each way.
     pub delay: Option<Duration>,
-    /// Parameters that differ from those of development.
+    /// Changes parameters of a development chain.
     pub params: fn(&mut ChainParams),
+}
+
+impl NetworkOptions {
+    pub fn new<N: Into<String>>(
+        program: impl Into<PathBuf>,
+        block_time: Duration,
+        runners: impl IntoIterator<Item = N>,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            block_time,
+            runners: runners.into_iter().map(Into::into).collect(),
+            pinned: Vec::new(),
+            logs: None,
+            delay: None,
+            params: |_| {},
+        }
+    }
 }
 
 /// Validators as processes.
 pub struct Network {
     /// Asks all of them.
     pub client: Client,
-    /// Their APIs.
     pub apis: Vec<String>,
     /// The same, as runners reach them.
     far_apis: Vec<String>,
     /// Where they take runners in.
     pub links: Vec<SocketAddr>,
-    /// Who orders jobs.
     pub submitter: SecretKey,
     program: PathBuf,
     logs: Option<&'static str>,
     validators: Vec<Kept>,
     home: Home,
+}
+
+/// A web request for a field of a JSON answer, or for all of it.
+pub fn http(url: String, extract: &str) -> JobType {
+    JobType::Http {
+        method: "GET".into(),
+        url,
+        headers: Vec::new(),
+        body: Bytes::default(),
+        extract: extract.to_owned(),
+    }
+}
+
+/// A job with a JSON result and the chain's default deadline.
+pub fn job(
+    job_type: JobType,
+    mode: VerificationMode,
+    runners: u32,
+    threshold: u32,
+    checks: Vec<VerifierCheck>,
+) -> JobSpec {
+    JobSpec {
+        job_type,
+        bounds: ResourceBounds::default(),
+        verification: Verification { mode, runners, threshold, checks },
+        result_schema: ResultSchema {
+            max_return_bytes: 4_096,
+            expected_execution_ms: 100,
+            data_format: DataFormat::Json,
+        },
+        max_price: PRICE,
+        tip: Amount::ZERO,
+        timeout_blocks: 0,
+        callback: None,
+        tee_required: false,
+        secrets: Vec::new(),
+        required_runner_pool: None,
+    }
 }
 
 /// Somebody's key, from a name. Only development networks give such keys money.
@@ -107,7 +168,7 @@ fn sweep() {
 
 impl Network {
     /// Makes one in a new directory, and waits for its first block.
-    pub async fn start(directory: Option<&Path>, wish: &Wish) -> Result<Self, Failure> {
+    pub async fn start(directory: Option<&Path>, wanted: &NetworkOptions) -> Result<Self, Failure> {
         let path = directory.map_or_else(
             || std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id())),
             Path::to_owned,
@@ -119,42 +180,42 @@ impl Network {
         let submitter = key("submitter");
         let mut balances = vec![(submitter.address(), PURSE)];
         let rich = Amount(STAKE.get() + POCKET.get());
-        balances.extend(wish.runners.iter().map(|name| (key(name).address(), rich)));
+        balances.extend(wanted.runners.iter().map(|name| (key(name).address(), rich)));
         let mut params = ChainParams::development();
         params.chain_id = crate::node::random_chain_id();
-        params.block_time_ms = wish.block_time.as_millis() as u64;
+        params.block_time_ms = wanted.block_time.as_millis() as u64;
         params.presence_policy = PresencePolicy::Require as u8;
-        (wish.params)(&mut params);
+        (wanted.params)(&mut params);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let options = InitOptions {
-            validators: wish.validators,
+            validators: VALIDATORS,
             params,
             timestamp_ms: now.as_millis() as u64,
-            host: wish.host,
-            base_port: free_ports(wish.host, wish.validators)
-                .ok_or_else(|| failed("no ports are free"))?,
+            host: HOST,
+            base_port: free_ports().ok_or_else(|| failed("no ports are free"))?,
             faucet: true,
             balances,
             fee_recipients: Vec::new(),
             system_deployers: Vec::new(),
-            pinned_executors: wish.pinned.clone(),
+            pinned_executors: wanted.pinned.clone(),
         };
-        let made = init(&home.path, options, crate::entropy::rng()).map_err(failed)?;
+        let made = init(&home.path, options, crate::rng::from_os()).map_err(failed)?;
         let apis: Vec<String> =
             made.addresses.iter().map(|at| format!("http://{}", at.api)).collect();
         let mut far_apis = apis.clone();
-        if let Some(delay) = wish.delay {
+        if let Some(delay) = wanted.delay {
             far_apis = string_wires(&made, delay).map_err(failed)?;
         }
         let mut validators = Vec::new();
         for settings in &made.settings {
             validators.push(
-                Kept::start_with(&wish.program, settings, Logs::File(wish.logs)).map_err(failed)?,
+                Kept::start_with(&wanted.program, settings, Logs::File(wanted.logs))
+                    .map_err(failed)?,
             );
         }
         let client = Client::with(Config::new(apis.iter().cloned()))?;
         let (program, links) =
-            (wish.program.clone(), made.addresses.iter().map(|at| at.listen).collect());
+            (wanted.program.clone(), made.addresses.iter().map(|at| at.listen).collect());
         let network = Self {
             client,
             apis,
@@ -162,7 +223,7 @@ impl Network {
             links,
             submitter,
             program,
-            logs: wish.logs,
+            logs: wanted.logs,
             validators,
             home,
         };
@@ -181,7 +242,7 @@ impl Network {
         what: &str,
         look: impl AsyncFn() -> Option<T>,
     ) -> Result<T, Failure> {
-        patience::wait(LOOK_EVERY, look).await.ok_or_else(|| {
+        poll::until(LOOK_EVERY, look).await.ok_or_else(|| {
             let logs = self.home.path.display();
             failed(format!("{what} did not come; the logs are in {logs}"))
         })
@@ -208,6 +269,17 @@ impl Network {
         Ok(Runner { name, key: secret, directory, program, logs, settings, cast: Cast::Away })
     }
 
+    /// Submits a job of the submitter's.
+    pub async fn submit(&self, spec: JobSpec) -> Result<JobId, Failure> {
+        let instruction = Instruction::SubmitJob { spec };
+        let receipt = self.client.send(&self.submitter, instruction).await?;
+        let submitted = receipt.events.iter().find_map(|event| match event {
+            EventBody::JobSubmitted { job, .. } => Some(job.0),
+            _ => None,
+        });
+        submitted.ok_or_else(|| Failure::TurnedDown(Box::new(receipt)))
+    }
+
     /// Puts a runner's stake down.
     pub async fn register(&self, runner: &Runner) -> Result<(), Failure> {
         let instruction = runner.settings()?.registration()?;
@@ -230,22 +302,29 @@ impl Network {
 
     /// Kills all validators, with SIGKILL and one after the other, and starts them again when none is left.
     pub async fn strike_down(&mut self) -> Result<(), Failure> {
-        for validator in &mut self.validators {
-            validator.kill().await.map_err(failed)?;
+        for validator in 0..VALIDATORS {
+            self.kill(validator).await?;
         }
-        for validator in &mut self.validators {
-            validator.start_again().map_err(failed)?;
-        }
-        Ok(())
+        (0..VALIDATORS).try_for_each(|validator| self.start_again(validator))
     }
 
-    /// Memory of a validator.
+    /// Kills a validator, with SIGKILL.
+    pub async fn kill(&mut self, validator: usize) -> Result<(), Failure> {
+        self.validators[validator].kill().await.map_err(failed)
+    }
+
+    /// Starts a validator that was killed.
+    pub fn start_again(&mut self, validator: usize) -> Result<(), Failure> {
+        self.validators[validator].start_again().map_err(failed)
+    }
+
+    pub fn is_up(&mut self, validator: usize) -> bool {
+        self.validators[validator].is_up()
+    }
+
     pub fn resident_bytes(&self, validator: usize) -> u64 {
         let id = self.validators.get(validator).and_then(Kept::id).unwrap_or(0);
-        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-        kib.unwrap_or(0) * 1_024
+        resident_bytes(&id.to_string())
     }
 
     /// What a validator has logged.
@@ -254,13 +333,19 @@ impl Network {
         fs::read_to_string(path).unwrap_or_default()
     }
 
-    /// Stops everything in order.
     pub async fn stop(mut self) {
         dev::stop(std::mem::take(&mut self.validators)).await;
     }
 }
 
-/// Where a runner runs.
+/// Resident memory of a process (`self` or its number), or 0.
+pub fn resident_bytes(process: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1_024
+}
+
 enum Cast {
     Away,
     Process(Box<Child>),
@@ -269,11 +354,8 @@ enum Cast {
 
 /// A runner of a [`Network`].
 pub struct Runner {
-    /// Its name.
     pub name: String,
-    /// Its key.
     pub key: SecretKey,
-    /// Its files.
     pub directory: PathBuf,
     program: PathBuf,
     logs: Option<&'static str>,
@@ -282,12 +364,10 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Its account.
     pub fn address(&self) -> Address {
         self.key.address()
     }
 
-    /// Its settings.
     pub fn settings(&self) -> Result<Settings, Failure> {
         Ok(Settings::read(&self.settings)?)
     }
@@ -300,14 +380,13 @@ impl Runner {
         if let Some(logs) = self.logs {
             command.env("RUST_LOG", logs);
         }
-        command.args(["runner", "run", "--json-logs", leash::FLAG]).arg(&self.settings);
+        command.args(["runner", "run", "--json-logs", exit_with_parent::FLAG]).arg(&self.settings);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
         command.process_group(0).kill_on_drop(true);
         self.cast = Cast::Process(Box::new(command.spawn().map_err(Failure::Start)?));
         Ok(())
     }
 
-    /// What it has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }
@@ -353,12 +432,12 @@ fn string_wires(made: &Initialised, delay: Duration) -> std::io::Result<Vec<Stri
     Ok(apis)
 }
 
-/// The first of as many ports in a row as a network of this size takes.
-fn free_ports(host: IpAddr, validators: usize) -> Option<u16> {
+/// The first of as many ports in a row as the network takes; those of the APIs are 100 above.
+pub fn free_ports() -> Option<u16> {
     let free = |port: u16| {
-        let address = SocketAddr::from((host, port));
+        let address = SocketAddr::from((HOST, port));
         TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
     };
-    let all = |base: u16| (0..validators as u16).all(|i| free(base + i) && free(base + 100 + i));
+    let all = |base: u16| (0..VALIDATORS as u16).all(|i| free(base + i) && free(base + 100 + i));
     (0..200).map(|_| 20_000 + rand::random::<u16>() % 12_000).find(|base| all(*base))
 }

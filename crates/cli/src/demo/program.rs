@@ -48,11 +48,9 @@ const SOURCE: &str = r#"
 pub(super) struct Program {
     /// BLAKE3 of the module.
     pub(super) hash: B256,
-    /// The module.
     pub(super) module: Vec<u8>,
 }
 
-/// The program.
 pub(super) fn primes() -> Program {
     let module = wat::parse_str(SOURCE).expect("the source above is a module");
     Program { hash: B256::new(*blake3::hash(&module).as_bytes()), module }

@@ -2,7 +2,7 @@
 
 use super::script::named;
 use crate::format::cby;
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Style, Table, Tone};
 use remuda_client::types::{EventBody, HistoryEntry, JobStatusView, JobView};
 use remuda_protocol::primitives::{Address, Amount};
 use serde_json::{Value, json};
@@ -14,7 +14,6 @@ pub(super) struct Check {
     pub(super) ok: bool,
 }
 
-/// One job.
 #[derive(Clone, Debug)]
 pub(super) struct JobReport {
     name: String,
@@ -75,7 +74,6 @@ fn spent(job: &JobView) -> u128 {
     job.spec.max_price.0 + job.spec.tip.0
 }
 
-/// All of it.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub(super) jobs: Vec<JobReport>,
@@ -114,28 +112,19 @@ impl Report {
         })
     }
 
-    pub(super) fn words(&self, style: Style) -> String {
-        let mut table = Table::new(&[
-            ("job", Align::Left),
-            ("heights", Align::Right),
-            ("ms", Align::Right),
-            ("draws", Align::Right),
-            ("paid", Align::Left),
-        ]);
-        for job in &self.jobs {
-            let paid: Vec<String> = job
-                .paid
-                .iter()
-                .map(|(who, amount)| format!("{} {}", named((*who).into()), cby(Amount(*amount))))
-                .collect();
-            table.row([
-                Cell::plain(&job.name),
-                Cell::plain(format!("{}–{}", job.submitted_at, job.ended_at)),
-                Cell::plain(job.millis.to_string()),
-                Cell::plain((job.attempts + 1).to_string()),
-                Cell::plain(paid.join(", ")),
-            ]);
-        }
+    pub(super) fn render(&self, style: Style) -> String {
+        let paid = |job: &JobReport| -> Vec<String> {
+            let pay = |(who, amount): &(Address, u128)| {
+                format!("{} {}", named((*who).into()), cby(Amount(*amount)))
+            };
+            job.paid.iter().map(pay).collect()
+        };
+        let table = Table::of(&self.jobs)
+            .left("job", |job| &job.name)
+            .right("heights", |job| format!("{}–{}", job.submitted_at, job.ended_at))
+            .right("ms", |job| job.millis)
+            .right("draws", |job| job.attempts + 1)
+            .left("paid", |job| paid(job).join(", "));
         let mut text = format!("\n{}\n", table.render(Style { terminal: true, ..style }));
         let jobs = self.jobs.iter().flat_map(|job| {
             job.checks.iter().map(|check| (check.ok, format!("{}: {}", job.name, check.what)))
@@ -146,7 +135,7 @@ impl Report {
             text += &format!("{} {what}\n", style.paint(tone, word));
         }
         let seconds = self.millis as f64 / 1_000.0;
-        let end = if self.ok() { "All of it is as it should be" } else { "Something is wrong" };
-        text + &format!("\n{end}, after {seconds:.1} s.\n")
+        let end = if self.ok() { "OK: all checks passed" } else { "FAILED: see the checks above" };
+        text + &format!("\n{end} in {seconds:.1} s\n")
     }
 }

@@ -1,10 +1,10 @@
 //! What happens: the network comes up, six jobs are done, one runner lies, one is killed.
 
 use super::dns::{self, Resolvers};
-use super::network::{Network, Runner, Wish};
+use super::network::{self, Network, NetworkOptions, Runner, VALIDATORS, http};
+use super::printer::Printer;
 use super::program::{Program, primes};
 use super::report::{Check, JobReport, Report};
-use super::teller::Teller;
 use super::web::Web;
 use crate::failure::Failure;
 use crate::job;
@@ -12,15 +12,12 @@ use crate::style::Style;
 use crate::timeline::{Timeline, entries, is_end};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
-use remuda_client::types::{BlockView, EventBody, HexAddress, HistoryEntry};
+use remuda_client::types::{BlockView, HexAddress, HistoryEntry};
 use remuda_client::{BlockId, Client};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
-use remuda_protocol::primitives::{Address, Amount, Height, JobId};
-use remuda_protocol::transaction::Instruction;
+use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
+use remuda_protocol::primitives::{Address, Height, JobId};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::ResultTampering;
 use remuda_runner::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
@@ -34,46 +31,35 @@ const FIRST: [&str; 3] = ["ada", "ben", LIAR];
 const LATER: [&str; 2] = ["cleo", "dora"];
 /// Lies in its first job.
 const LIAR: &str = "egon";
-const VALIDATORS: usize = 4;
 const BLOCK_TIME: Duration = Duration::from_millis(200);
-/// What a job pays.
-const PRICE: Amount = Amount::cby(100);
 /// Blocks for a job that nobody delays, and for the one whose runner is killed.
 const ROOMY: u64 = 200;
 const TIGHT: u64 = 40;
 
 pub(super) async fn play(json: bool, directory: Option<&Path>) -> Result<Report, Failure> {
-    let mut teller = if json { Teller::silent() } else { Teller::stdout() };
+    let mut printer = if json { Printer::silent() } else { Printer::stdout() };
     let began = Instant::now();
-    let (web, resolvers, program) =
-        (Web::start().await.map_err(Failure::Start)?, Resolvers::start().await, primes());
-    let resolvers = resolvers.map_err(Failure::Start)?;
-    teller.title("A network comes up");
-    let wish = Wish {
-        program: std::env::current_exe().map_err(Failure::Start)?,
-        host: std::net::Ipv4Addr::LOCALHOST.into(),
-        validators: VALIDATORS,
-        block_time: BLOCK_TIME,
-        runners: NAMES.map(str::to_owned).into(),
-        pinned: vec![program.hash],
-        logs: None,
-        delay: None,
-        params: |_| {},
-    };
-    let network = Network::start(directory, &wish).await?;
-    teller.why(&format!(
+    let web = Web::start().await.map_err(Failure::Start)?;
+    let resolvers = Resolvers::start().await.map_err(Failure::Start)?;
+    let primes = primes();
+    printer.title("A network comes up");
+    let program = std::env::current_exe().map_err(Failure::Start)?;
+    let mut options = NetworkOptions::new(program, BLOCK_TIME, NAMES);
+    options.pinned = vec![primes.hash];
+    let network = Network::start(directory, &options).await?;
+    printer.why(&format!(
         "{VALIDATORS} validators agree on a block every {} ms. Each is a process; their APIs are {}.",
         BLOCK_TIME.as_millis(),
         network.apis.join(", ")
     ));
-    let runners = equip(&network, &resolvers, &program)?;
-    let mut stage = Stage { network, runners, teller, web, jobs: Vec::new() };
+    let runners = equip(&network, &resolvers, &primes)?;
+    let mut stage = Stage { network, runners, printer, web, jobs: Vec::new() };
     stage.hire(&FIRST).await?;
-    stage.teller.why(
+    stage.printer.why(
         "Three runners have put 15,000 CBY each at stake, and keep a QUIC session with three \
          validators each. The validators say so in their votes, so all three can be drawn.",
     );
-    stage.acts(&program).await?;
+    stage.acts(&primes).await?;
     let checks = stage.agreement().await?;
     let Stage { network, runners, jobs, .. } = stage;
     for mut runner in runners {
@@ -83,7 +69,6 @@ pub(super) async fn play(json: bool, directory: Option<&Path>) -> Result<Report,
     Ok(Report { jobs, checks, millis: began.elapsed().as_millis() as u64 })
 }
 
-/// Makes everybody's files.
 fn equip(
     network: &Network,
     resolvers: &Resolvers,
@@ -120,7 +105,7 @@ fn liar() -> ResultTampering {
 struct Stage {
     network: Network,
     runners: Vec<Runner>,
-    teller: Teller,
+    printer: Printer,
     web: Web,
     jobs: Vec<JobReport>,
 }
@@ -149,44 +134,38 @@ impl Stage {
         let price = http(self.web.url("/price"), "price");
         let vote = |field: &str| vec![VerifierCheck::MajorityVote { field: field.to_owned() }];
 
-        self.teller.title("A web page, three runners, and one of them lies (majority vote)");
-        let job = order(price.clone(), VerificationMode::MajorityVote, 3, 2, vote("value"));
+        self.printer.title("A web page, three runners, and one of them lies (majority vote)");
+        let job = network::job(price.clone(), VerificationMode::MajorityVote, 3, 2, vote("value"));
         let done = self.job("http, majority vote", job, ROOMY).await?;
         let liar = self.address(LIAR);
-        self.teller.why(
+        self.printer.why(
             "Egon found 99.99 where the others found 42.17. It had committed before it could see \
              theirs, and so it is outside the group that agrees: no pay, and its reputation falls.",
         );
         self.check("the liar is left out of pay", !done.paid.iter().any(|(who, _)| *who == liar));
         self.check("the two others are paid", done.paid.len() == 2);
 
-        self.teller.title("Two more runners join");
+        self.printer.title("Two more runners join");
         self.hire(&LATER).await?;
-        self.teller.why("Five can be drawn from now on.");
+        self.printer.why("Five can be drawn from now on.");
 
-        self.teller.title("The same page, three fields at once (structured match)");
+        self.printer.title("The same page, three fields at once (structured match)");
         let fields = ["body.item", "body.price", "status"].map(str::to_owned).to_vec();
-        let all = JobType::Http {
-            method: "GET".into(),
-            url: self.web.url("/price"),
-            headers: Vec::new(),
-            body: Bytes::default(),
-            extract: String::new(),
-        };
+        let all = http(self.web.url("/price"), "");
         let checks = vec![VerifierCheck::StructuredMatch { fields }];
-        let job = order(all, VerificationMode::StructuredMatch, 3, 2, checks);
+        let job = network::job(all, VerificationMode::StructuredMatch, 3, 2, checks);
         self.job("http, structured match", job, ROOMY).await?;
 
-        self.teller.title("A program, bit by bit the same everywhere (deterministic)");
+        self.printer.title("A program, bit by bit the same everywhere (deterministic)");
         let count =
             JobType::Custom { executor_hash: program.hash, params: b"20000".as_slice().into() };
-        let mut job = order(count, VerificationMode::Deterministic, 3, 2, Vec::new());
+        let mut job = network::job(count, VerificationMode::Deterministic, 3, 2, Vec::new());
         job.result_schema.data_format = DataFormat::Text;
         let done = self.job("wasm, deterministic", job, ROOMY).await?;
-        self.teller.why("That many primes are below 20,000.");
+        self.printer.why("That many primes are below 20,000.");
         self.check("the program counted 2262 primes", done.result.as_deref() == Some("2262"));
 
-        self.teller.title("A TXT record, asked of three resolvers by each (majority vote)");
+        self.printer.title("A TXT record, asked of three resolvers by each (majority vote)");
         let look_up =
             JobType::Custom { executor_hash: DNS_VERIFIER_EXECUTOR_HASH, params: Bytes::default() };
         let checks = vec![VerifierCheck::DnsTxtRecordMatch {
@@ -195,19 +174,19 @@ impl Stage {
             min_resolvers: 3,
         }];
         let checks = [checks, vote("dns")].concat();
-        let job = order(look_up, VerificationMode::MajorityVote, 3, 2, checks);
+        let job = network::job(look_up, VerificationMode::MajorityVote, 3, 2, checks);
         self.job("dns, majority vote", job, ROOMY).await?;
 
-        self.teller.title("A runner is killed at work, and another one takes its seat");
+        self.printer.title("A runner is killed at work, and another one takes its seat");
         let slow = http(self.web.url("/slow"), "price");
-        let job = order(slow, VerificationMode::MajorityVote, 3, 3, vote("value"));
+        let job = network::job(slow, VerificationMode::MajorityVote, 3, 3, vote("value"));
         self.killed(job).await
     }
 
     /// Everybody who is drawn waits for the page; one of them is killed, then the page comes.
     async fn killed(&mut self, mut spec: JobSpec) -> Result<(), Failure> {
         spec.timeout_blocks = TIGHT;
-        let id = self.submit(spec).await?;
+        let id = self.network.submit(spec).await?;
         let job = self
             .network
             .wait("the draw", async || {
@@ -222,7 +201,7 @@ impl Stage {
         let victim = victim.ok_or_else(|| Failure::Network("nobody to kill was drawn".into()))?;
         victim.kill().await;
         let (name, address) = (victim.name.clone(), victim.address());
-        self.teller.why(&format!("{name} was drawn, and is killed (SIGKILL) before it commits."));
+        self.printer.why(&format!("{name} was drawn, and is killed (SIGKILL) before it commits."));
         self.web.release();
         let done = self.follow("http, one killed", id).await?;
         self.check("the job was drawn again", done.attempts > 0);
@@ -232,28 +211,18 @@ impl Stage {
             runner.spawn()?;
         }
         self.network.present(&[address]).await?;
-        self.teller.why(&format!("{name} was started again, and its validators hear it again."));
+        self.printer.why(&format!("{name} was started again, and its validators hear it again."));
         Ok(())
     }
 
     fn address(&self, name: &str) -> Address {
-        super::network::key(name).address()
+        network::key(name).address()
     }
 
     fn check(&mut self, what: &str, ok: bool) {
         if let Some(job) = self.jobs.last_mut() {
             job.checks.push(Check { what: what.to_owned(), ok });
         }
-    }
-
-    async fn submit(&mut self, spec: JobSpec) -> Result<JobId, Failure> {
-        let instruction = Instruction::SubmitJob { spec };
-        let receipt = self.network.client.send(&self.network.submitter, instruction).await?;
-        let submitted = receipt.events.iter().find_map(|event| match event {
-            EventBody::JobSubmitted { job, .. } => Some(job.0),
-            _ => None,
-        });
-        submitted.ok_or_else(|| Failure::TurnedDown(Box::new(receipt)))
     }
 
     async fn job(
@@ -263,7 +232,7 @@ impl Stage {
         blocks: u64,
     ) -> Result<JobReport, Failure> {
         spec.timeout_blocks = blocks;
-        let id = self.submit(spec).await?;
+        let id = self.network.submit(spec).await?;
         self.follow(name, id).await
     }
 
@@ -281,7 +250,7 @@ impl Stage {
                 for entry in entries(block) {
                     over |= is_end(&entry.event);
                     for line in timeline.entry(&entry).lines() {
-                        self.teller.line(line);
+                        self.printer.line(line);
                     }
                     history.push(entry);
                 }
@@ -298,7 +267,7 @@ impl Stage {
         let view = job::ended(&self.network.client, id).await?;
         let report = JobReport::new(name, &view, &history);
         if let Some(result) = &report.result {
-            self.teller.why(&format!("The result: {result}"));
+            self.printer.why(&format!("The result: {result}"));
         }
         self.jobs.push(report.clone());
         Ok(report)
@@ -324,45 +293,9 @@ impl Stage {
     }
 }
 
-fn http(url: String, extract: &str) -> JobType {
-    JobType::Http {
-        method: "GET".into(),
-        url,
-        headers: Vec::new(),
-        body: Bytes::default(),
-        extract: extract.to_owned(),
-    }
-}
-
-fn order(
-    job_type: JobType,
-    mode: VerificationMode,
-    runners: u32,
-    threshold: u32,
-    checks: Vec<VerifierCheck>,
-) -> JobSpec {
-    JobSpec {
-        job_type,
-        bounds: ResourceBounds::default(),
-        verification: Verification { mode, runners, threshold, checks },
-        result_schema: ResultSchema {
-            max_return_bytes: 4_096,
-            expected_execution_ms: 100,
-            data_format: DataFormat::Json,
-        },
-        max_price: PRICE,
-        tip: Amount::ZERO,
-        timeout_blocks: 0,
-        callback: None,
-        tee_required: false,
-        secrets: Vec::new(),
-        required_runner_pool: None,
-    }
-}
-
 /// The runner's name, if it is one.
 fn name_of(HexAddress(address): HexAddress) -> Option<String> {
-    let name = NAMES.iter().find(|name| super::network::key(name).address() == address);
+    let name = NAMES.iter().find(|name| network::key(name).address() == address);
     name.map(|name| (*name).to_owned())
 }
 

@@ -12,7 +12,6 @@ const PRICE: &str = r#"{"item":"oats","price":"42.17","unit":"sack"}"#;
 
 /// A server that answers until it is dropped.
 pub struct Web {
-    /// Where it is.
     pub address: SocketAddr,
     open: watch::Sender<bool>,
     task: tokio::task::JoinHandle<()>,

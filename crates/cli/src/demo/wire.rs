@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 /// What may be on a wire at a time.
 const ON_THE_WAY: usize = 65_536;
-/// The largest datagram.
 const DATAGRAM: usize = 65_536;
 /// Questions that the wire's own round trip is measured with.
 const ECHOES: usize = 100;

@@ -9,7 +9,7 @@ use std::path::Path;
 pub(super) fn announce(as_json: bool, home: &Path, network: &Initialised) {
     let apis: Vec<String> =
         network.addresses.iter().map(|at| format!("http://{}", at.api)).collect();
-    let text = if as_json { json(&apis, home, network) } else { words(&apis, home, network) };
+    let text = if as_json { json(&apis, home, network) } else { render(&apis, home, network) };
     let mut stdout = std::io::stdout();
     // Whoever started this may not read what it prints.
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -29,7 +29,7 @@ fn json(apis: &[String], home: &Path, network: &Initialised) -> String {
     format!("{object}\n")
 }
 
-fn words(apis: &[String], home: &Path, network: &Initialised) -> String {
+fn render(apis: &[String], home: &Path, network: &Initialised) -> String {
     let makes = if apis.len() == 1 { "makes" } else { "make" };
     let mut text = format!("{} {makes} blocks\n\n", count(apis.len(), "validator"));
     for (i, api) in apis.iter().enumerate() {
@@ -60,10 +60,10 @@ mod tests {
             faucet: Some(Faucet { key: "net/faucet.key".into(), address: Default::default() }),
         };
         let apis = ["http://127.0.0.1:4100".to_owned(), "http://127.0.0.1:4101".to_owned()];
-        let text = words(&apis, Path::new("net"), &network);
+        let text = render(&apis, Path::new("net"), &network);
         assert!(text.starts_with("2 validators make blocks\n"), "{text}");
         assert!(text.contains("\nexport REMUDA_NODE=http://127.0.0.1:4100\n"), "{text}");
-        let text = words(&apis[..1], Path::new("net"), &network);
+        let text = render(&apis[..1], Path::new("net"), &network);
         assert!(text.starts_with("1 validator makes blocks\n"), "{text}");
     }
 }

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use thiserror::Error;
 
-/// Why `remuda dev` ends.
 #[derive(Debug, Error)]
 pub(crate) enum DevError {
     /// A flag asks for a chain that cannot be.
@@ -30,7 +29,6 @@ pub(crate) enum DevError {
         directory.display(), flags.join(", ")
     )]
     OtherNetwork {
-        /// Where.
         directory: PathBuf,
         /// Each with what is there instead.
         flags: Vec<String>,
@@ -38,48 +36,31 @@ pub(crate) enum DevError {
     /// A port is not to be had.
     #[error("cannot listen on {address}: {error}. {}", port_advice(directory.as_ref()))]
     Port {
-        /// Which.
         address: SocketAddr,
-        /// Why.
         error: io::Error,
         /// Of the network that is there already, whose ports are fixed.
         directory: Option<PathBuf>,
     },
-    /// Somebody else answers.
     #[error(
         "a node of another chain (genesis {found}) answers at {api}. Stop it, or choose other \
          ports with --base-port"
     )]
-    OtherChain {
-        /// Where.
-        api: SocketAddr,
-        /// Its genesis.
-        found: B256,
-    },
+    OtherChain { api: SocketAddr, found: B256 },
     /// A validator does not run.
     #[error("{} ended ({status}) and will not run: {last}", validator.display())]
     Died {
-        /// Its directory.
         validator: PathBuf,
-        /// How.
         status: ExitStatus,
         /// The end of its log.
         last: String,
     },
-    /// No block.
     #[error("there is no block after {} s; --logs shows what the validators do", super::FIRST_BLOCK.as_secs())]
     NoBlock,
-    /// No client.
     #[error(transparent)]
     Client(ClientError),
     /// The log of a validator.
     #[error("{}: {error}", path.display())]
-    Log {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Log { path: PathBuf, error: io::Error },
     /// A process, or the runtime of this one.
     #[error("cannot start: {0}")]
     Start(io::Error),

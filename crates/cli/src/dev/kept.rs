@@ -2,7 +2,7 @@
 
 use super::error::DevError;
 use super::say;
-use crate::leash;
+use crate::exit_with_parent;
 use crate::style::clean;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -56,7 +56,7 @@ impl Kept {
         logs: Logs,
     ) -> Result<Self, DevError> {
         let mut command = Command::new(program);
-        command.args(["node", "run", leash::FLAG]).arg(settings);
+        command.args(["node", "run", exit_with_parent::FLAG]).arg(settings);
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         let mut log_start = 0;
         if let Logs::File(level) = logs {
@@ -80,6 +80,10 @@ impl Kept {
     /// Its process, if it runs.
     pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    pub(crate) fn is_up(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Kills it, without a word.

@@ -16,17 +16,14 @@ const EXPELLED: &str = "EXPELLED";
 /// Why a command about a fleet failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetFailure {
-    /// Not an orchestrator's address.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// Nobody is there.
     #[error(
         "cannot reach the orchestrator at {url}: {why}. Check --orchestrator URL; to start one on this machine: `remuda orchestrator init fleet && remuda orchestrator run fleet`"
     )]
     Unreachable {
         /// Where it was looked for.
         url: String,
-        /// What the system says.
         why: String,
     },
     /// A file that was fetched before is another one.
@@ -34,85 +31,46 @@ pub enum FleetFailure {
     Differs(PathBuf),
     /// Another process is at it.
     #[error("{what} runs in {} already; end that one, or use another directory", .path.display())]
-    Taken {
-        /// The directory.
-        path: PathBuf,
-        /// What runs there.
-        what: &'static str,
-    },
-    /// It wants a token.
+    Taken { path: PathBuf, what: &'static str },
     #[error(
         "the orchestrator at {url} asks for a token. Name a file with one: --token-file FILE; its own directory has some (submitter.token, viewer.token, worker.token)"
     )]
-    NoToken {
-        /// Which.
-        url: String,
-    },
-    /// It wants another token.
+    NoToken { url: String },
     #[error("the orchestrator at {url} does not know the token in {file}. Whoever runs it makes one with `remuda orchestrator token new`", file = .file.display())]
-    WrongToken {
-        /// Which.
-        url: String,
-        /// Where the token is.
-        file: PathBuf,
-    },
-    /// The token allows less.
+    WrongToken { url: String, file: PathBuf },
     #[error("the token in {file} does not allow this: {why}", file = .file.display())]
-    Forbidden {
-        /// Where the token is.
-        file: PathBuf,
-        /// What the orchestrator says.
-        why: String,
-    },
+    Forbidden { file: PathBuf, why: String },
     /// No token in a file.
     #[error("{} has no token in it: one word on one line, as `remuda orchestrator init` writes it", .0.display())]
     NoTokenInside(PathBuf),
     /// It was understood, and not done.
     #[error("{message} ({code})")]
-    Refused {
-        /// For programs.
-        code: String,
-        /// For people.
-        message: String,
-    },
+    Refused { code: String, message: String },
     /// A file that was read and not understood.
-    #[error("{path} is not understood: {why}", path = .path.display())]
+    #[error("{path} is invalid: {why}", path = .path.display())]
     Content {
-        /// Which.
         path: PathBuf,
         /// What is wrong, with its place.
         why: String,
     },
     /// Something is there that would be overwritten.
     #[error("{path} is there already, and is never overwritten; {advice}", path = .path.display())]
-    Exists {
-        /// What.
-        path: PathBuf,
-        /// What to do instead.
-        advice: &'static str,
-    },
+    Exists { path: PathBuf, advice: &'static str },
     /// Not an orchestrator's or a worker's directory.
     #[error("{path} has no {file} in it; make it first: remuda {command} init {path}", path = .path.display())]
     NotMade {
         /// Where it was looked for.
         path: PathBuf,
-        /// What is missing.
         file: &'static str,
-        /// Whose.
         command: &'static str,
     },
     /// A fence that there is not.
     #[error(
         "nothing was granted under fence {fence} yet; `remuda run show` has the last fence of each job"
     )]
-    NoGrant {
-        /// Which.
-        fence: Fence,
-    },
-    /// A token's name.
+    NoGrant { fence: Fence },
     #[error("there is no token called {0:?}; `remuda orchestrator token list` shows all")]
     UnknownToken(String),
-    /// No sandbox.
     #[error(
         "the sandbox needs bubblewrap, which is not installed (Debian: bubblewrap) or may not create namespaces and mounts here. Choose --sandbox plain to do without: jobs can then do whatever the worker can"
     )]
@@ -123,22 +81,18 @@ pub enum FleetFailure {
     /// An executor of a worker.
     #[error("[executors] in worker.toml: {0}")]
     Executor(remuda_runner::executor::ExecutorError),
-    /// Too many tags.
     #[error(
         "this worker would have {found} tags, of which executors bring some; {limit} at most are possible. Make two of it"
     )]
     Tags {
-        /// How many there are.
         found: usize,
         /// How many there may be.
         limit: usize,
     },
-    /// No container runtime.
     #[error(
         "runc is not there or makes no container here ({0}). Install it, name it with --runc PATH, or choose --images refuse"
     )]
     NoRunc(String),
-    /// A bucket without keys.
     #[error(
         "the bucket's keys are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file with both as keys_file under [bucket]"
     )]
@@ -149,9 +103,7 @@ pub enum FleetFailure {
     /// A run that did not succeed.
     #[error("run {run} ended {status}{why}")]
     Ended {
-        /// Which.
         run: RunId,
-        /// How.
         status: RunStatus,
         /// Which jobs, and what to do, as a further part of the sentence.
         why: String,
@@ -161,35 +113,19 @@ pub enum FleetFailure {
     BadId(String),
     /// A job where a run is wanted.
     #[error("{job} is a job, and this is about runs: take {run}")]
-    NotARun {
-        /// Which.
-        job: JobId,
-        /// Its run.
-        run: RunId,
-    },
+    NotARun { job: JobId, run: RunId },
     /// A word that names no machine.
     #[error(
         "{0:?} is no machine's key (24 hex digits) and no worker (runner_…); `remuda fleet workers` shows machines"
     )]
     BadMachine(String),
-    /// A job's name.
     #[error("run {run} has no job {name:?}; it has {there}")]
-    NoJob {
-        /// Which.
-        run: RunId,
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        there: String,
-    },
+    NoJob { run: RunId, name: String, there: String },
     /// The worker's key is not known.
     #[error(
         "the orchestrator does not know this worker's key: {why}. Make a worker in a new directory: remuda worker init NEWDIR --token-file FILE"
     )]
-    NotEnrolled {
-        /// What it says.
-        why: String,
-    },
+    NotEnrolled { why: String },
     /// The worker's key was expelled.
     #[error(
         "an operator has expelled this worker's key, which cannot be taken back: nothing that it signs is believed, \
@@ -197,13 +133,10 @@ pub enum FleetFailure {
          make a worker with a new key in a new directory: remuda worker init NEWDIR --token-file FILE"
     )]
     Expelled,
-    /// There is no orchestrator.
     #[error("the orchestrator does not run: {0}")]
     Serve(#[from] ServeError),
-    /// There is no worker.
     #[error("the worker does not run: {0}")]
     Worker(WorkerError),
-    /// A key.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The demonstration, or a benchmark.

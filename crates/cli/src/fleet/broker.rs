@@ -8,7 +8,6 @@ use std::time::Duration;
 
 /// What names at the broker begin with, unless fleets share one.
 const PREFIX: &str = "remuda";
-/// Longest prefix.
 const PREFIX_BYTES_MAX: usize = 64;
 
 /// `[broker]`: where work is announced.

@@ -7,7 +7,6 @@ use super::stage::Stage;
 use crate::failure::Failure;
 use crate::style::Style;
 use report::Report;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 use story::Story;
 
@@ -26,25 +25,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args) -> ExitCode {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let played = match runtime {
-        Ok(runtime) => runtime.block_on(play(args.json)),
-        Err(error) => Err(Failure::Start(error)),
-    };
-    let (text, ok) = match &played {
-        Ok(report) if args.json => (format!("{}\n", report.json()), report.ok()),
-        Ok(report) => (report.words(Style::stdout()), report.ok()),
-        Err(failure) => {
-            let words = failure.words(&[]);
-            let _ = writeln!(io::stderr(), "remuda fleet demo: {words}");
-            let error = serde_json::json!({ "ok": false, "error": words });
-            (if args.json { format!("{error}\n") } else { String::new() }, false)
-        }
-    };
-    // Whoever reads may stop at any line; how it ended does not depend on that.
-    let _ = io::stdout().write_all(text.as_bytes());
-    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    crate::demo::finish("fleet demo", args.json, async {
+        let report = play(args.json).await?;
+        Ok((report.ok(), report.json(), report.render(Style::stdout())))
+    })
 }
 
 async fn play(json: bool) -> Result<Report, Failure> {

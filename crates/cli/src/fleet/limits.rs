@@ -2,7 +2,7 @@
 
 use super::{FleetArgs, Session};
 use crate::failure::Failure;
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Cell, Style, Table, Tone};
 use clap::Subcommand;
 use remuda_fleet::message::Label;
 use remuda_fleet::view::LimitList;
@@ -31,14 +31,14 @@ pub(super) struct Args {
 enum Command {
     /// At most so many at a time.
     Set {
-        /// The label.
+        /// Label, such as deploy:production.
         label: String,
-        /// How many.
+        /// Most jobs at a time; 0 holds all back.
         limit: u32,
     },
     /// As many as there are.
     Clear {
-        /// The label.
+        /// Label, such as deploy:production.
         label: String,
     },
 }
@@ -64,26 +64,21 @@ async fn set(session: &Session, label: &str, limit: Option<u32>) -> Result<(), F
 
 async fn list(session: &Session) -> Result<(), Failure> {
     let limits = session.client.limits().await.map_err(|error| session.explain(error))?;
-    session.out.show(&limits, words)
+    session.out.show(&limits, render)
 }
 
-fn words(list: &LimitList, style: Style) -> String {
+fn render(list: &LimitList, style: Style) -> String {
     if list.limits.is_empty() {
         return "no job had a label yet, and none has a limit\n".to_owned();
     }
-    let heads = [("label", Align::Left), ("running", Align::Right), ("at most", Align::Right)];
-    let mut table = Table::new(&heads);
-    for limit in &list.limits {
-        let most = match limit.limit {
-            Some(most) => Cell::plain(most.to_string()),
-            None => Cell::new(Tone::Why, "any"),
-        };
-        table.row([
-            Cell::plain(limit.label.as_str()),
-            Cell::plain(limit.running.to_string()),
-            most,
-        ]);
-    }
+    let most = |limit: Option<u32>| match limit {
+        Some(most) => most.into(),
+        None => Cell::new(Tone::Why, "any"),
+    };
+    let table = Table::of(&list.limits)
+        .left("label", |it| it.label.as_str())
+        .right("running", |it| it.running)
+        .right("at most", |it| most(it.limit));
     let more = if list.more { "… and more\n" } else { "" };
     format!("{}{more}", table.render(style))
 }

@@ -2,9 +2,9 @@
 
 use super::{FleetFailure, read_token};
 use crate::dev::Home;
+use crate::exit_with_parent;
 use crate::failure::Failure;
-use crate::leash;
-use crate::patience::{self, PATIENCE};
+use crate::poll::{self, PATIENCE};
 use remuda_fleet::client::Client;
 use remuda_fleet::http::{Endpoint, Trust};
 use serde_json::Value;
@@ -32,7 +32,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// Its process.
     pub fn id(&self) -> u32 {
         self.child.id().unwrap_or(0)
     }
@@ -49,9 +48,7 @@ impl Part {
     }
 }
 
-/// What runs, and where.
 pub struct Stage {
-    /// Where the orchestrator is.
     pub url: String,
     /// Asks it, and may do everything that people may.
     pub client: Client,
@@ -109,7 +106,7 @@ impl Stage {
         what: &str,
         look: impl AsyncFn() -> Option<T>,
     ) -> Result<T, Failure> {
-        let found = patience::wait(LOOK_EVERY, look).await;
+        let found = poll::until(LOOK_EVERY, look).await;
         found.ok_or_else(|| failed(format!("{what} did not come in time")))
     }
 
@@ -188,7 +185,7 @@ fn spawn(program: &Path, args: &[&str], place: &Path) -> Result<Part, Failure> {
         .open(place.join("log"))
         .map_err(Failure::Start)?;
     let mut command = command(program, args, place);
-    command.arg(leash::FLAG).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+    command.arg(exit_with_parent::FLAG).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
     // A group of its own: Ctrl-C is for this process, which stops the others in its own way.
     let child = command.process_group(0).spawn().map_err(Failure::Start)?;
     Ok(Part { child })

@@ -2,7 +2,7 @@
 
 use super::{FleetArgs, FleetFailure, Session};
 use crate::failure::Failure;
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Cell, Style, Table, Tone};
 use remuda_fleet::id::{KeyId, RunnerId};
 use remuda_fleet::view::{MachineList, MachineView, WorkerList, WorkerView};
 use serde::Serialize;
@@ -27,40 +27,29 @@ struct Machines {
 pub(super) async fn list(session: &Session) -> Result<(), Failure> {
     let machines = session.client.machines().await.map_err(|error| session.explain(error))?;
     let workers = session.client.workers().await.map_err(|error| session.explain(error))?;
-    session.out.show(&Machines { machines, workers }, words)
+    session.out.show(&Machines { machines, workers }, render)
 }
 
-fn words(Machines { machines, workers }: &Machines, style: Style) -> String {
+fn render(Machines { machines, workers }: &Machines, style: Style) -> String {
     if machines.machines.is_empty() {
         let text = "no machine was enrolled yet: remuda worker init DIR --token-file FILE\n";
         return text.to_owned();
     }
-    let heads = [
-        ("key", Align::Left),
-        ("enrolled by", Align::Left),
-        ("enrolled", Align::Left),
-        ("heard of", Align::Right),
-        ("with a job", Align::Right),
-        ("", Align::Left),
-    ];
-    let mut table = Table::new(&heads);
-    for MachineView { key_id, enrolled_by, enrolled_at, expelled_at } in &machines.machines {
-        let of = |worker: &&WorkerView| worker.runner_id.belongs_to(key_id);
-        let here: Vec<_> = workers.workers.iter().filter(of).collect();
-        let busy = here.iter().filter(|worker| worker.job.is_some()).count();
-        let standing = match expelled_at {
-            Some(at) => Cell::new(Tone::Bad, format!("expelled {at}")),
-            None => Cell::plain(""),
-        };
-        table.row([
-            Cell::plain(key_id.as_str()),
-            Cell::plain(enrolled_by),
-            Cell::plain(enrolled_at.to_string()),
-            Cell::plain(here.len().to_string()),
-            Cell::plain(busy.to_string()),
-            standing,
-        ]);
-    }
+    let of = |machine: &MachineView| -> Vec<&WorkerView> {
+        workers.workers.iter().filter(|it| it.runner_id.belongs_to(&machine.key_id)).collect()
+    };
+    let busy = |machine: &MachineView| of(machine).iter().filter(|it| it.job.is_some()).count();
+    let standing = |machine: &MachineView| match &machine.expelled_at {
+        Some(at) => Cell::new(Tone::Bad, format!("expelled {at}")),
+        None => "".into(),
+    };
+    let table = Table::of(&machines.machines)
+        .left("key", |it| it.key_id.as_str())
+        .left("enrolled by", |it| &it.enrolled_by)
+        .left("enrolled", |it| it.enrolled_at)
+        .right("heard of", |it| of(it).len())
+        .right("with a job", busy)
+        .left("", standing);
     let more = if machines.more { "… and more\n" } else { "" };
     format!("{}{more}", table.render(style))
 }

@@ -13,10 +13,8 @@ use remuda_protocol::verifier::path::Path;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One runner's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Answer {
-    /// Whose.
     pub(super) runner: HexAddress,
     /// What it opened; nothing, if it excused itself.
     pub(super) answer: HexBytes,

@@ -5,7 +5,6 @@ use crate::session::Session;
 use crate::style::Style;
 use clap::ValueEnum;
 
-/// What kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Kind {
     /// A web request.

@@ -8,10 +8,10 @@ use remuda_client::types::{HexHash, JobHistory};
 
 pub(super) async fn history(session: &Session, HexHash(id): HexHash) -> Result<(), Failure> {
     let history = session.client.job_history(id).await?;
-    session.out.show(&history, words)
+    session.out.show(&history, render)
 }
 
-fn words(history: &JobHistory, style: Style) -> String {
+fn render(history: &JobHistory, style: Style) -> String {
     let mut timeline = Timeline::new(style);
     let mut text = heading(history, style);
     text += &timeline.heading();

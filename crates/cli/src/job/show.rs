@@ -4,7 +4,7 @@ use super::answers::{self, Answer, excuse_of};
 use crate::failure::Failure;
 use crate::format::{cby, thousandths};
 use crate::session::Session;
-use crate::style::{Align, Card, Cell, Style, Table, Tone};
+use crate::style::{Card, Cell, Style, Table, Tone, clip};
 use remuda_client::types::{
     HexBytes, HexHash, JobStatusView, JobView, ProgressView, ResultView, SeatView,
 };
@@ -34,22 +34,19 @@ pub(super) async fn present(session: &Session, job: &JobView) -> Result<(), Fail
     let failed = matches!(job.status, JobStatusView::Failed { .. });
     let answers = if failed { answers::of(session, job).await? } else { Vec::new() };
     session.out.show(&Shown { job, answers, excuse: excused(job) }, |shown, style| {
-        words(shown.job, style) + &answers_in_words(&shown.answers, style)
+        render(shown.job, style) + &render_answers(&shown.answers, style)
     })
 }
 
-fn answers_in_words(answers: &[Answer], style: Style) -> String {
+fn render_answers(answers: &[Answer], style: Style) -> String {
     if answers.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[("runner", Align::Left), ("answered", Align::Left)]);
-    for answer in answers {
-        let text = match &answer.excuse {
-            Some(why) => Cell::new(Tone::Bad, why),
-            None => Cell::plain(readable(&answer.answer)),
-        };
-        table.row([Cell::plain(answer.runner.to_string()), text]);
-    }
+    let answered = |answer: &Answer| match &answer.excuse {
+        Some(why) => Cell::new(Tone::Bad, why),
+        None => readable(&answer.answer).into(),
+    };
+    let table = Table::of(answers).left("runner", |it| it.runner).left("answered", answered);
     format!("\n{}", table.render(style))
 }
 
@@ -79,27 +76,27 @@ fn tone_of(status: &JobStatusView) -> Tone {
     }
 }
 
-pub(super) fn words(job: &JobView, style: Style) -> String {
+pub(super) fn render(job: &JobView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("job", job.id.to_string());
-    card.put("status", Cell::new(tone_of(&job.status), end_of(&job.status)));
+    card.add("job", job.id);
+    card.add("status", Cell::new(tone_of(&job.status), end_of(&job.status)));
     card.add("kind", format!("{:?}", job.kind));
     let verification = &job.spec.verification;
     let mode = serde_json::to_value(verification.mode).unwrap_or_default();
     let mode = mode.as_str().unwrap_or_default();
     let asked = verification.runners;
     card.add("mode", format!("{mode}, {}", agreement(job.n_threshold, job.committee, asked)));
-    card.add("submitter", job.submitter.to_string());
-    card.add("submitted at", job.submitted_at.to_string());
+    card.add("submitter", job.submitter);
+    card.add("submitted at", job.submitted_at);
     let tip = cby(Amount(job.spec.tip.0));
     card.add("price", format!("{} and a tip of {tip}", cby(Amount(job.spec.max_price.0))));
     card.add("in escrow", cby(Amount(job.escrow.0)));
     if !job.over && !job.seats.is_empty() {
-        card.add("commits until", job.commit_by.to_string());
-        card.add("reveals until", job.reveal_by.to_string());
+        card.add("commits until", job.commit_by);
+        card.add("reveals until", job.reveal_by);
     }
     if let Some(challenged) = job.challenges {
-        card.add("re-executes", challenged.to_string());
+        card.add("re-executes", challenged);
     }
     if let Some(bond) = &job.bond {
         let amount = cby(Amount(bond.locked.0));
@@ -109,12 +106,12 @@ pub(super) fn words(job: &JobView, style: Style) -> String {
         add_result(&mut card, result);
     }
     if let Some(why) = excused(job) {
-        card.put("not done", Cell::new(Tone::Bad, why));
+        card.add("not done", Cell::new(Tone::Bad, why));
     }
     let mut text = card.render(style);
     if !job.seats.is_empty() {
         text.push('\n');
-        text += &seats(job).render(style);
+        text += &seats(job, style);
     }
     text
 }
@@ -134,43 +131,30 @@ fn agreement(threshold: u32, committee: u32, asked: u32) -> String {
 
 fn add_result(card: &mut Card, result: &ResultView) {
     if let Some(agreed) = &result.agreed {
-        card.put("agreed", Cell::new(Tone::Good, readable(agreed)));
+        card.add("agreed", Cell::new(Tone::Good, readable(agreed)));
     }
     card.add("result", readable(&result.result));
-    card.add("word of", result.runner.to_string());
+    card.add("word of", result.runner);
 }
 
 /// A result as text if it is one, as hex if not.
 fn readable(bytes: &HexBytes) -> String {
-    let text = match core::str::from_utf8(&bytes.0) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.to_string(),
-    };
-    match text.char_indices().nth(RESULT_CHARS_MAX) {
-        Some((end, _)) => format!("{}… (--json shows all)", &text[..end]),
-        None => text,
-    }
+    let text = core::str::from_utf8(&bytes.0).map_or_else(|_| bytes.to_string(), str::to_owned);
+    clip(&text, RESULT_CHARS_MAX, "… (--json shows all)")
 }
 
-fn seats(job: &JobView) -> Table {
-    let mut table = Table::new(&[
-        ("seat", Align::Right),
-        ("runner", Align::Left),
-        ("progress", Align::Left),
-        ("reputation", Align::Right),
-        ("stake", Align::Right),
-    ]);
-    for (number, seat) in (1..).zip(&job.seats) {
-        let number: u32 = number;
-        table.row([
-            Cell::plain(number.to_string()),
-            Cell::plain(seat.runner.to_string()),
-            progress(seat, job.aggregator == Some(seat.runner)),
-            Cell::plain(thousandths(seat.reputation_nano.0)),
-            Cell::plain(cby(Amount(seat.effective.0))),
-        ]);
-    }
-    table
+fn seats(job: &JobView, style: Style) -> String {
+    let mut number = 0;
+    Table::of(&job.seats)
+        .right("seat", |_| {
+            number += 1;
+            number
+        })
+        .left("runner", |seat| seat.runner)
+        .left("progress", |seat| progress(seat, job.aggregator == Some(seat.runner)))
+        .right("reputation", |seat| thousandths(seat.reputation_nano.0))
+        .right("stake", |seat| cby(Amount(seat.effective.0)))
+        .render(style)
 }
 
 fn progress(seat: &SeatView, collects: bool) -> Cell {

@@ -65,7 +65,7 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
         (HexHash(signed.hash), HexHash(job_id(quote.chain_id, signed.hash, 0)));
     if args.send.wait.no_wait {
         session.client.submit(&signed).await?;
-        return session.out.show(&Ordered { job, transaction, receipt: None }, words);
+        return session.out.show(&Ordered { job, transaction, receipt: None }, render);
     }
     let receipt = session.client.submit_and_wait(&signed).await?;
     if !receipt.ok {
@@ -77,7 +77,7 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
     if !args.wait {
         let failed = failed(&receipt);
         let receipt = Some(receipt);
-        session.out.show(&Ordered { job, transaction, receipt }, words)?;
+        session.out.show(&Ordered { job, transaction, receipt }, render)?;
         return match failed {
             true => watch::verdict(session, &watch::ended(&session.client, job.0).await?).await,
             false => Ok(()),
@@ -121,7 +121,7 @@ fn failed(receipt: &ReceiptView) -> bool {
     receipt.events.iter().any(|event| matches!(event, EventBody::JobFailed { .. }))
 }
 
-fn words(ordered: &Ordered, style: Style) -> String {
+fn render(ordered: &Ordered, style: Style) -> String {
     let Ordered { job, transaction, receipt } = ordered;
     if !style.terminal {
         return format!("{job}\n");

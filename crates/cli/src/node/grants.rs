@@ -33,20 +33,10 @@ pub(super) struct GrantArgs {
 pub(super) enum GrantError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    Unreadable { path: PathBuf, error: std::io::Error },
     /// The file is not what is expected.
     #[error("{}: {reason}; write {{\"0x…\": \"5cby\"}}", path.display())]
-    Malformed {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Malformed { path: PathBuf, reason: String },
 }
 
 impl GrantArgs {

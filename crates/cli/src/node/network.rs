@@ -74,7 +74,6 @@ fn parse_param(text: &str) -> Result<(String, u128), String> {
 }
 
 impl NetworkArgs {
-    /// What to make.
     pub fn options(&self) -> Result<InitOptions, ParamError> {
         let block_time = self.block_time.unwrap_or(Duration::from_secs(1));
         let mut params = ChainParams::for_block_time(in_ms(block_time));
@@ -131,7 +130,7 @@ impl NetworkArgs {
 /// No two networks share one, so that no signature for one counts on the other. Below 2^53: JSON readers
 /// keep it as a number.
 pub(crate) fn random_chain_id() -> u64 {
-    1 + (crate::entropy::rng().next_u64() >> 11)
+    1 + (crate::rng::from_os().next_u64() >> 11)
 }
 
 fn differs(flag: &str, asked: Option<impl Display>, there: impl Display) -> Option<String> {

@@ -2,8 +2,8 @@
 
 use super::certificate;
 use super::settings::{SETTINGS, TOKENS};
-use super::template::Wish;
-use super::token;
+use super::template::InitOptions;
+use super::token::{self, TokenScope};
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, private, secret_file};
 use crate::session::Output;
@@ -13,42 +13,42 @@ use remuda_fleet::orchestrator::TlsFiles;
 use serde_json::{Map, json};
 use std::path::Path;
 
-pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Failure> {
-    wish.check()?;
-    let Wish { listen, open, .. } = *wish;
+pub(super) fn init(out: Output, directory: &Path, options: &InitOptions) -> Result<(), Failure> {
+    options.check()?;
+    let InitOptions { listen, open, .. } = *options;
     let settings = directory.join(SETTINGS);
     if settings.exists() {
         let advice = "run it, or name another directory";
         return Err(FleetFailure::Exists { path: settings, advice }.into());
     }
-    if let (Some(certificate), Some(key)) = (&wish.tls_certificate, &wish.tls_key) {
+    if let (Some(certificate), Some(key)) = (&options.tls_certificate, &options.tls_key) {
         let files = TlsFiles { certificate: certificate.clone(), key: key.clone() };
         files.check().map_err(|error| FleetFailure::Serve(error.into()))?;
     }
     private(directory)?;
     let mut files = Map::new();
     let mut card = Card::default();
-    card.add("settings", settings.display().to_string());
+    card.add("settings", settings.display());
     if !open {
         let mut access = Access::default();
-        for wish in token::Wish::ALL {
-            let file = directory.join(format!("{}.token", wish.name()));
-            let made = token::make(&access, wish.name(), wish, &file)?;
+        for scope in TokenScope::ALL {
+            let file = directory.join(format!("{}.token", scope.name()));
+            let made = token::make(&access, scope.name(), scope, &file)?;
             access.0.push(made);
-            card.add(wish.name(), file.display().to_string());
-            files.insert(wish.name().to_owned(), json!(file));
+            card.add(scope.name(), file.display());
+            files.insert(scope.name().to_owned(), json!(file));
         }
         token::write(&directory.join(TOKENS), &access)?;
     }
-    let authority = match wish.tls_names.as_slice() {
+    let authority = match options.tls_names.as_slice() {
         [] => None,
         names => Some(certificate::make(directory, names)?),
     };
     if let Some(authority) = &authority {
-        card.add("authority", authority.display().to_string());
+        card.add("authority", authority.display());
     }
     // The last, so that what is half made is not taken for whole. A URL may have a password in it.
-    secret_file(&settings, &wish.text())?;
+    secret_file(&settings, &options.text())?;
     let shown = json!({
         "settings": settings, "tokens": files, "listen": listen, "ca_file": authority,
     });
@@ -56,8 +56,8 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
         let home = directory.display();
         let ca = match &authority {
             Some(authority) => format!(" --ca-file {}", authority.display()),
-            None if wish.has_tls() => " [--ca-file CA.pem]".to_owned(),
-            None if wish.insecure && !listen.ip().is_loopback() => " --insecure".to_owned(),
+            None if options.has_tls() => " [--ca-file CA.pem]".to_owned(),
+            None if options.insecure && !listen.ip().is_loopback() => " --insecure".to_owned(),
             None => String::new(),
         };
         let token = |name: &str| match open {
@@ -68,7 +68,7 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
         // A free port is known when it runs, and another one at its next start.
         let url = match listen.port() {
             0 => "URL".to_owned(),
-            port => match (wish.has_tls(), wish.tls_names.first()) {
+            port => match (options.has_tls(), options.tls_names.first()) {
                 (true, Some(name)) => format!("https://{name}:{port}"),
                 (true, None) if listen.ip().is_unspecified() => format!("https://HOST:{port}"),
                 (true, None) => format!("https://{listen}"),

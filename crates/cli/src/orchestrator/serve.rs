@@ -2,8 +2,8 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::{FleetFailure, alone};
-use crate::session::Output;
+use crate::fleet::{FleetFailure, lock};
+use crate::session::{Output, block_on_threads};
 use remuda_fleet::orchestrator::{self, ServeError, TlsFiles};
 use serde_json::json;
 use std::path::Path;
@@ -23,12 +23,11 @@ pub(super) fn serve(
     let config = settings.config()?;
     let checked = config.tls.as_ref().map_or(Ok(()), TlsFiles::check);
     checked.map_err(|error| FleetFailure::Serve(error.into()))?;
-    let _alone = alone(settings.directory(), "an orchestrator")?;
+    let _lock = lock(settings.directory(), "an orchestrator")?;
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(Failure::Start)?.block_on(async {
+    block_on_threads(async {
         let bound = TcpListener::bind(settings.listen).await;
         let listener = bound.map_err(|error| FleetFailure::Serve(ServeError::Socket(error)))?;
         let address = listener.local_addr().map_err(Failure::Start)?;

@@ -2,8 +2,8 @@
 
 use super::bucket::Bucket;
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
+use crate::fleet::{FleetFailure, read_settings};
 use remuda_fleet::http::Trust;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig, TlsFiles};
@@ -48,7 +48,6 @@ pub(crate) struct Settings {
     #[serde(default = "five")]
     announce_seconds: u32,
     bucket: Option<Bucket>,
-    /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
 }
@@ -113,21 +112,9 @@ impl Settings {
 
     /// Reads a file, or the one in a directory.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let missing = || FleetFailure::NotMade {
-            path: path.to_owned(),
-            file: SETTINGS,
-            command: "orchestrator",
-        };
-        let file = if path.is_dir() { path.join(SETTINGS) } else { path.to_owned() };
-        if !file.exists() {
-            return Err(missing().into());
-        }
-        let text = crate::session::read_input(&file)?;
-        let wrong = |why: String| FleetFailure::Content { path: file.clone(), why };
-        let text = String::from_utf8(text).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
-        let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let (mut read, file): (Self, _) = read_settings(path, SETTINGS, "orchestrator")?;
         read.directory = file.parent().map(Path::to_owned).unwrap_or_default();
-        read.check().map_err(|why| wrong(why.to_owned()))?;
+        read.check().map_err(|why| FleetFailure::Content { path: file, why: why.into() })?;
         Ok(read)
     }
 
@@ -165,7 +152,6 @@ impl Settings {
         self.bucket.as_ref().map_or(Ok(()), Bucket::check)
     }
 
-    /// Where the tokens are.
     pub(crate) fn tokens(&self) -> PathBuf {
         self.directory.join(TOKENS)
     }
@@ -213,7 +199,7 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use super::super::template::Wish;
+    use super::super::template::InitOptions;
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
@@ -223,10 +209,10 @@ mod tests {
 
     #[test]
     fn what_init_writes_is_read_back_and_means_the_defaults() {
-        let mut wish = Wish::new("127.0.0.1:4400".parse().expect("an address"));
+        let mut options = InitOptions::new("127.0.0.1:4400".parse().expect("an address"));
         for postgres in [None, Some("postgres://a:b%22@c/d")] {
-            wish.postgres = postgres.map(str::to_owned);
-            let text = wish.text();
+            options.postgres = postgres.map(str::to_owned);
+            let text = options.text();
             let settings = read(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
             assert_eq!(settings.postgres.as_deref(), postgres);
             let config = settings.config().expect("nothing is missing");
@@ -240,14 +226,15 @@ mod tests {
 
     #[test]
     fn what_init_was_told_of_broker_and_bucket_is_what_runs() {
-        let mut wish = Wish::new("127.0.0.1:4400".parse().expect("an address"));
-        wish.nats = Some("nats://127.0.0.1:4222".to_owned());
-        wish.objects_mib_max = 7;
-        wish.s3_endpoint = Some("http://127.0.0.1:9000".to_owned());
-        wish.s3_bucket = Some("artifacts".to_owned());
-        wish.s3_prefix = "fleet/".to_owned();
-        wish.s3_keys_file = Some("bucket.keys".into());
-        let settings = read(&wish.text()).unwrap_or_else(|why| panic!("{why}\n{}", wish.text()));
+        let mut options = InitOptions::new("127.0.0.1:4400".parse().expect("an address"));
+        options.nats = Some("nats://127.0.0.1:4222".to_owned());
+        options.objects_mib_max = 7;
+        options.s3_endpoint = Some("http://127.0.0.1:9000".to_owned());
+        options.s3_bucket = Some("artifacts".to_owned());
+        options.s3_prefix = "fleet/".to_owned();
+        options.s3_keys_file = Some("bucket.keys".into());
+        let settings =
+            read(&options.text()).unwrap_or_else(|why| panic!("{why}\n{}", options.text()));
         let again = Duration::from_secs(5);
         let broker =
             settings.broker.as_ref().expect("a broker").config(Trust::default(), Some(again));
@@ -265,25 +252,29 @@ mod tests {
 
     #[test]
     fn what_init_was_told_of_tls_is_what_runs() {
-        let wish = Wish::new("0.0.0.0:4400".parse().expect("an address"));
-        assert!(wish.check().is_err(), "plain HTTP for other machines");
+        let options = InitOptions::new("0.0.0.0:4400".parse().expect("an address"));
+        assert!(options.check().is_err(), "plain HTTP for other machines");
         for (change, tls, insecure) in [
-            ((|wish: &mut Wish| wish.insecure = true) as fn(&mut Wish), None, true),
-            (|wish| wish.tls_names = vec!["fleet".to_owned()], Some("tls.pem"), false),
             (
-                |wish| {
-                    wish.tls_certificate = Some("/srv/a.pem".into());
-                    wish.tls_key = Some("/srv/a.key".into());
+                (|options: &mut InitOptions| options.insecure = true) as fn(&mut InitOptions),
+                None,
+                true,
+            ),
+            (|options| options.tls_names = vec!["fleet".to_owned()], Some("tls.pem"), false),
+            (
+                |options| {
+                    options.tls_certificate = Some("/srv/a.pem".into());
+                    options.tls_key = Some("/srv/a.key".into());
                 },
                 Some("/srv/a.pem"),
                 false,
             ),
         ] {
-            let mut wish = wish.clone();
-            change(&mut wish);
-            wish.check().expect("it may");
+            let mut options = options.clone();
+            change(&mut options);
+            options.check().expect("it may");
             let config =
-                read(&wish.text()).expect("settings").config().expect("nothing is missing");
+                read(&options.text()).expect("settings").config().expect("nothing is missing");
             assert_eq!(config.insecure, insecure);
             assert_eq!(config.tls.map(|tls| tls.certificate), tls.map(PathBuf::from));
         }
@@ -291,15 +282,15 @@ mod tests {
 
     #[test]
     fn a_databases_password_is_not_taken_from_the_command_line() {
-        let mut wish = Wish::new("127.0.0.1:4400".parse().expect("an address"));
+        let mut options = InitOptions::new("127.0.0.1:4400".parse().expect("an address"));
         for (url, fine) in [
             ("postgres://fleet@db/fleet", true),
             ("postgres://db:5432/fleet?host=/run/postgresql", true),
             ("postgres://fleet:secret@db/fleet", false),
             ("postgres://db/fleet?user=a&password=b", false),
         ] {
-            wish.postgres = Some(url.to_owned());
-            assert_eq!(wish.check().is_ok(), fine, "{url}");
+            options.postgres = Some(url.to_owned());
+            assert_eq!(options.check().is_ok(), fine, "{url}");
         }
     }
 

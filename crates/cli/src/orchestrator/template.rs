@@ -16,9 +16,8 @@ fn has_password(url: &str) -> bool {
     user.is_some_and(|user| user.contains(':')) || rest.contains("password=")
 }
 
-/// What new settings say.
 #[derive(clap::Args, Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct InitOptions {
     /// Where it listens; port 0 takes a free one at each start, for tests.
     #[arg(long, default_value = crate::fleet::DEFAULT_LISTEN)]
     pub(super) listen: SocketAddr,
@@ -66,7 +65,7 @@ pub(super) struct Wish {
     pub(super) s3_keys_file: Option<PathBuf>,
 }
 
-impl Wish {
+impl InitOptions {
     /// Everything as it is unless said otherwise.
     #[cfg(test)]
     pub(super) fn new(listen: SocketAddr) -> Self {
@@ -112,7 +111,6 @@ impl Wish {
         Ok(())
     }
 
-    /// Whether it speaks TLS.
     pub(super) fn has_tls(&self) -> bool {
         self.tls_certificate.is_some() || !self.tls_names.is_empty()
     }

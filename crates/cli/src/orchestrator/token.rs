@@ -4,7 +4,7 @@ use super::settings::Settings;
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, secret_file};
 use crate::session::Output;
-use crate::style::{Align, Cell, Table};
+use crate::style::{Cell, Table};
 use clap::{Subcommand, ValueEnum};
 use remuda_fleet::auth::{Access, Scope, Token, TokenHash, random_hex};
 use serde_json::json;
@@ -22,9 +22,8 @@ pub(super) struct Args {
     command: Command,
 }
 
-/// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Wish {
+pub(super) enum TokenScope {
     /// To look: runs, logs, workers, pages, metrics.
     Viewer,
     /// To submit, cancel and repeat runs; and to look.
@@ -35,7 +34,7 @@ pub(super) enum Wish {
     Worker,
 }
 
-impl Wish {
+impl TokenScope {
     pub(super) const ALL: [Self; 4] = [Self::Operator, Self::Submitter, Self::Viewer, Self::Worker];
 
     pub(super) fn scope(self) -> Scope {
@@ -79,12 +78,12 @@ enum Command {
     New {
         /// The orchestrator's directory.
         directory: PathBuf,
-        /// Whose it is: a name for the audit log, and for revoking it.
+        /// Name of the holder, for the audit log and for revoking it.
         #[arg(long)]
         name: String,
-        /// What it allows.
+        /// What the token allows.
         #[arg(long)]
-        scope: Wish,
+        scope: TokenScope,
         /// Highest priority of jobs that this token submits [default: 0, no limit for operators].
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         priority_max: Option<i16>,
@@ -106,7 +105,7 @@ enum Command {
     Revoke {
         /// The orchestrator's directory.
         directory: PathBuf,
-        /// Whose.
+        /// Name of the token.
         #[arg(long)]
         name: String,
     },
@@ -115,7 +114,7 @@ enum Command {
 pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::New { directory, name, scope, priority_max, running_max, out: file } => {
-            let submits = matches!(scope, Wish::Submitter | Wish::Operator);
+            let submits = matches!(scope, TokenScope::Submitter | TokenScope::Operator);
             if !submits && (priority_max.is_some() || running_max.is_some()) {
                 let text = "--priority-max and --running-max are for tokens of scope submitter or operator";
                 return Err(Failure::Usage(text));
@@ -133,30 +132,21 @@ pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
         Command::List { directory } => {
             let access = read(&Settings::read(directory)?.tokens())?;
             let row = |token: &Token| {
-                json!({ "name": token.name, "scope": Wish::of(token.scope).name(),
+                json!({ "name": token.name, "scope": TokenScope::of(token.scope).name(),
                     "priority_max": token.priority_max(), "running_max": token.running_max })
             };
             let rows: Vec<_> = access.0.iter().map(row).collect();
             out.show(&json!({ "tokens": rows }), |_, style| {
-                let mut table = Table::new(&[
-                    ("name", Align::Left),
-                    ("scope", Align::Left),
-                    ("max priority", Align::Right),
-                    ("max running", Align::Right),
-                ]);
-                for token in &access.0 {
-                    let scope = Wish::of(token.scope).name();
-                    let submits = token.scope.allows(Scope::Submitter);
-                    let priority = submits.then(|| token.priority_max().to_string());
-                    let running = token.running_max.filter(|_| submits).map(|it| it.to_string());
-                    table.row([
-                        Cell::plain(&token.name),
-                        Cell::plain(scope),
-                        Cell::plain(priority.unwrap_or_default()),
-                        Cell::plain(running.unwrap_or_default()),
-                    ]);
-                }
-                table.render(style)
+                let submits = |token: &Token| token.scope.allows(Scope::Submitter);
+                let running = |it: &Token| it.running_max.filter(|_| submits(it));
+                Table::of(&access.0)
+                    .left("name", |token| &token.name)
+                    .left("scope", |token| TokenScope::of(token.scope).name())
+                    .right("max priority", |it| {
+                        Cell::optional(submits(it).then(|| it.priority_max()))
+                    })
+                    .right("max running", |token| Cell::optional(running(token)))
+                    .render(style)
             })
         }
         Command::Revoke { directory, name } => {
@@ -170,7 +160,7 @@ pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
             write(&path, &access)?;
             let file = directory.join(format!("{name}.token"));
             out.show(&json!({ "revoked": name }), |_, _| match file.exists() {
-                true => format!("revoked {name}; {} is of no use any more\n", file.display()),
+                true => format!("revoked {name}; {} can be deleted\n", file.display()),
                 false => format!("revoked {name}\n"),
             })
         }
@@ -181,7 +171,7 @@ pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
 pub(super) fn make(
     access: &Access,
     name: &str,
-    scope: Wish,
+    scope: TokenScope,
     file: &Path,
 ) -> Result<Token, Failure> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);

@@ -4,7 +4,7 @@ use super::Target;
 use super::logs::jobs;
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, Session};
-use crate::style::{Align, Cell, Style, Table, clean};
+use crate::style::{Cell, Style, Table};
 use futures::{Stream, StreamExt as _};
 use remuda_fleet::id::Fence;
 use remuda_fleet::view::JobView;
@@ -78,7 +78,7 @@ pub(super) async fn artifacts(
             artifacts.push(kept);
         }
     }
-    session.out.show(&List { artifacts }, words)?;
+    session.out.show(&List { artifacts }, render)?;
     failed.map_or(Ok(()), Err)
 }
 
@@ -211,27 +211,21 @@ async fn fetch(
     fetched.map(|()| at)
 }
 
-fn words(list: &List, style: Style) -> String {
+fn render(list: &List, style: Style) -> String {
     if list.artifacts.is_empty() {
         let text = "no artifacts: jobs keep what their `artifacts` name, and that is there\n";
         return if style.terminal { text.to_owned() } else { String::new() };
     }
-    let mut table = Table::new(&[
-        ("job", Align::Left),
-        ("type", Align::Left),
-        ("name", Align::Left),
-        ("file", Align::Left),
-    ]);
-    for kept in &list.artifacts {
-        let file = kept.file.as_ref().map(|file| file.display().to_string());
-        table.row([
-            Cell::plain(clean(&kept.job)),
-            Cell::plain(clean(&kept.kind)),
-            Cell::plain(clean(&kept.name)),
-            Cell::plain(file.unwrap_or_else(|| "fetch it with --to DIR".to_owned())),
-        ]);
-    }
-    table.render(style)
+    let file = |kept: &Kept| match &kept.file {
+        Some(file) => file.display().into(),
+        None => "fetch it with --to DIR".into(),
+    };
+    Table::of(&list.artifacts)
+        .left("job", |kept| &kept.job)
+        .left("type", |kept| &kept.kind)
+        .left("name", |kept| &kept.name)
+        .left("file", |kept| -> Cell { file(kept) })
+        .render(style)
 }
 
 #[cfg(test)]

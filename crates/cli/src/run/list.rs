@@ -2,7 +2,7 @@
 
 use crate::failure;
 use crate::fleet::Session;
-use crate::style::{Align, Card, Cell, Style, Table, Tone};
+use crate::style::{Card, Cell, Style, Table, Tone};
 use remuda_fleet::id::RunId;
 use remuda_fleet::lease::{AttemptState, RunStatus};
 use remuda_fleet::message::Failure;
@@ -11,43 +11,30 @@ use remuda_fleet::view::{JobView, RunList, RunView, WaitReason, WaitView};
 
 pub(super) async fn list(session: &Session, limit: usize) -> Result<(), failure::Failure> {
     let list = session.client.list(None, limit).await.map_err(|error| session.explain(error))?;
-    session.out.show(&list, list_words)
+    session.out.show(&list, render_list)
 }
 
 pub(super) async fn show(session: &Session, run: &RunId) -> Result<(), failure::Failure> {
     let view = session.client.run(run).await.map_err(|error| session.explain(error))?;
-    session.out.show(&view, words)?;
+    session.out.show(&view, render)?;
     super::watch::warn_of_shortage(session, run).await;
     Ok(())
 }
 
-fn list_words(list: &RunList, style: Style) -> String {
+fn render_list(list: &RunList, style: Style) -> String {
     if list.runs.is_empty() && style.terminal {
         return "no runs yet; submit one: remuda run submit FILE\n".to_owned();
     }
-    let mut table = Table::new(&[
-        ("run", Align::Left),
-        ("name", Align::Left),
-        ("status", Align::Left),
-        ("open", Align::Right),
-        ("at work", Align::Right),
-        ("failed", Align::Right),
-        ("submitted", Align::Left),
-        ("what", Align::Left),
-    ]);
-    for run in &list.runs {
-        table.row([
-            Cell::plain(run.run_id.as_str()),
-            Cell::plain(&run.name),
-            status_cell(run.status),
-            Cell::plain(run.open.to_string()),
-            Cell::plain(run.running.to_string()),
-            Cell::plain(run.failed.to_string()),
-            Cell::plain(time(run.created_at)),
-            Cell::new(Tone::Why, run.what()),
-        ]);
-    }
-    table.render(style)
+    Table::of(&list.runs)
+        .left("run", |run| run.run_id.as_str())
+        .left("name", |run| &run.name)
+        .left("status", |run| status_cell(run.status))
+        .right("open", |run| run.open)
+        .right("at work", |run| run.running)
+        .right("failed", |run| run.failed)
+        .left("submitted", |run| time(run.created_at))
+        .left("what", |run| Cell::new(Tone::Why, run.what()))
+        .render(style)
 }
 
 /// To the second.
@@ -77,14 +64,14 @@ pub(super) fn tone(state: AttemptState) -> Tone {
 }
 
 /// A run and its jobs.
-pub(super) fn words(run: &RunView, style: Style) -> String {
+pub(super) fn render(run: &RunView, style: Style) -> String {
     let summary = &run.summary;
     let mut card = Card::default();
     card.add("run", summary.run_id.as_str());
     if !summary.name.is_empty() {
         card.add("name", &summary.name);
     }
-    card.put("status", status_cell(summary.status));
+    card.add("status", status_cell(summary.status));
     card.add("submitted", time(summary.created_at));
     if let Some(at) = summary.ended_at {
         card.add("ended", time(at));
@@ -92,27 +79,17 @@ pub(super) fn words(run: &RunView, style: Style) -> String {
     if let Some(of) = &summary.rerun_of {
         card.add("repeats", of.as_str());
     }
-    format!("{}\n{}", card.render(style), table(run).render(style))
+    format!("{}\n{}", card.render(style), jobs(run, style))
 }
 
-fn table(run: &RunView) -> Table {
-    let mut table = Table::new(&[
-        ("job", Align::Left),
-        ("state", Align::Left),
-        ("attempt", Align::Right),
-        ("fence", Align::Right),
-        ("what", Align::Left),
-    ]);
-    for job in &run.jobs {
-        table.row([
-            Cell::plain(&job.name),
-            Cell::new(tone(job.state), job.state.to_string()),
-            Cell::plain(job.attempt.to_string()),
-            Cell::plain(job.fence.to_string()),
-            Cell::plain(what(job)),
-        ]);
-    }
-    table
+fn jobs(run: &RunView, style: Style) -> String {
+    Table::of(&run.jobs)
+        .left("job", |job| &job.name)
+        .left("state", |job| Cell::new(tone(job.state), job.state))
+        .right("attempt", |job| job.attempt)
+        .right("fence", |job| job.fence)
+        .left("what", what)
+        .render(style)
 }
 
 /// Why a job waits, how far it is, or how it ended. That somebody should look comes first: what follows may

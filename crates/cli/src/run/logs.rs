@@ -4,6 +4,7 @@ use super::{Target, note};
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, Session};
 use crate::style::{Tone, clean};
+use remuda_client::client::RetryPolicy;
 use remuda_fleet::client::ClientError;
 use remuda_fleet::id::{Fence, JobId};
 use remuda_fleet::view::{JobView, RunView};
@@ -97,15 +98,16 @@ async fn ask<T, F: Future<Output = Result<T, ClientError>>>(
     patient: bool,
     ask: impl Fn() -> F,
 ) -> Result<T, Failure> {
-    let mut pause = LOOK_EVERY;
+    let retry = RetryPolicy { attempts: u32::MAX, base: LOOK_EVERY, max: ASK_AGAIN_MAX };
+    let mut failures = 0;
     loop {
         match ask().await {
             Err(ClientError::Unreachable { .. }) if patient => {
-                if pause == LOOK_EVERY {
+                if failures == 0 {
                     note("the orchestrator does not answer; this goes on when it does");
                 }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(ASK_AGAIN_MAX);
+                tokio::time::sleep(retry.backoff(failures)).await;
+                failures = failures.saturating_add(1);
             }
             answered => return answered.map_err(|error| session.explain(error)),
         }

@@ -1,6 +1,6 @@
 //! `remuda run watch`, and the waiting of `submit --watch`.
 
-use super::list::{tone, what, words};
+use super::list::{render, tone, what};
 use super::note;
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, Session};
@@ -185,7 +185,7 @@ async fn shortage(session: &Session, view: &RunView, warned: &mut BTreeSet<JobId
 /// How it ended, in words and in the exit status.
 fn verdict(session: &Session, view: &RunView) -> Result<(), Failure> {
     if !session.out.json {
-        session.out.text(&format!("\n{}", words(view, session.out.style)))?;
+        session.out.text(&format!("\n{}", render(view, session.out.style)))?;
     }
     let status = view.summary.status;
     if status == RunStatus::Succeeded {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::format::{cby, thousandths};
 use crate::session::Session;
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Cell, Style, Table, Tone};
 use remuda_client::types::{RunnerStatusName, RunnerView, RunnersPage};
 use remuda_protocol::primitives::Amount;
 
@@ -11,7 +11,7 @@ use remuda_protocol::primitives::Amount;
 const PAGE: u32 = 200;
 
 pub(super) async fn list(session: &Session) -> Result<(), Failure> {
-    session.out.show(&every_runner(session).await?, words)
+    session.out.show(&every_runner(session).await?, render)
 }
 
 /// All of them, page by page.
@@ -29,36 +29,23 @@ pub(crate) async fn every_runner(session: &Session) -> Result<RunnersPage, Failu
     Ok(all)
 }
 
-fn words(page: &RunnersPage, style: Style) -> String {
+fn render(page: &RunnersPage, style: Style) -> String {
     if page.runners.is_empty() && style.terminal {
         return "no runner has joined yet: remuda runner register --help\n".to_owned();
     }
-    let mut table = Table::new(&[
-        ("slot", Align::Right),
-        ("runner", Align::Left),
-        ("state", Align::Left),
-        ("present", Align::Left),
-        ("reputation", Align::Right),
-        ("stake", Align::Right),
-        ("jobs", Align::Right),
-        ("kinds", Align::Left),
-    ]);
-    for runner in &page.runners {
-        let kinds: Vec<String> =
-            runner.offer.kinds.iter().map(|kind| format!("{kind:?}")).collect();
-        let jobs = format!("{}/{}", runner.open_jobs, runner.offer.max_concurrent_jobs);
-        table.row([
-            Cell::plain(runner.slot.to_string()),
-            Cell::plain(runner.address.to_string()),
-            state(runner),
-            Cell::yes(runner.present),
-            Cell::plain(thousandths(runner.reputation_nano.0)),
-            Cell::plain(cby(Amount(runner.effective_stake.0))),
-            Cell::plain(jobs),
-            Cell::plain(kinds.join(",")),
-        ]);
-    }
-    table.render(style)
+    let kinds = |runner: &RunnerView| -> Vec<String> {
+        runner.offer.kinds.iter().map(|kind| format!("{kind:?}")).collect()
+    };
+    Table::of(&page.runners)
+        .right("slot", |runner| runner.slot)
+        .left("runner", |runner| runner.address)
+        .left("state", state)
+        .left("present", |runner| Cell::yes(runner.present))
+        .right("reputation", |runner| thousandths(runner.reputation_nano.0))
+        .right("stake", |runner| cby(Amount(runner.effective_stake.0)))
+        .right("jobs", |it| format!("{}/{}", it.open_jobs, it.offer.max_concurrent_jobs))
+        .left("kinds", |runner| kinds(runner).join(","))
+        .render(style)
 }
 
 /// Whether a runner can be drawn, and if not, why.
@@ -93,7 +80,7 @@ mod tests {
     #[test]
     fn programs_get_a_row_for_each_runner() {
         let page = RunnersPage { height: Uint(1), runners: vec![runner()], next: None };
-        let text = words(&page, Style { terminal: false, colours: false });
+        let text = render(&page, Style { terminal: false, colours: false });
         assert_eq!(text.lines().count(), 2);
         assert!(text.ends_with("\tactive\tyes\t60.000\t15,000 CBY\t0/8\tHttp\n"), "{text}");
     }

@@ -4,11 +4,11 @@ use super::run::read;
 use crate::failure::Failure;
 use crate::format::{cby, count, thousandths};
 use crate::session::Session;
-use crate::style::{Align, Card, Cell, Style, Table, Tone};
+use crate::style::{Card, Cell, Style, Table, Tone};
 use remuda_client::types::BigUint;
 use remuda_protocol::primitives::Amount;
 use remuda_runner::daemon::remote::{RemoteError, drain as ask_to_drain, status as ask};
-use remuda_runner::daemon::status::StandingView;
+use remuda_runner::daemon::status::{SessionView, StandingView};
 use remuda_runner::daemon::{RunState, StatusView};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,9 @@ fn page(settings: &Path) -> Result<(SocketAddr, PathBuf), Failure> {
     Ok((settings.status.ok_or(Failure::Usage(none))?, settings.data))
 }
 
-/// Shows a runner.
 pub(super) async fn status(session: &Session, settings: &Path) -> Result<(), Failure> {
     let view = ask(page(settings)?.0).await?;
-    session.out.show(&view, words)
+    session.out.show(&view, render)
 }
 
 /// Drains a runner, and waits until it has ended.
@@ -74,12 +73,12 @@ fn money(amount: BigUint) -> String {
     cby(Amount(amount.0))
 }
 
-fn words(view: &StatusView, style: Style) -> String {
+fn render(view: &StatusView, style: Style) -> String {
     let mut card = Card::default();
-    card.add("runner", view.runner.to_string());
+    card.add("runner", view.runner);
     card.add("state", format!("{:?}", view.state).to_lowercase());
     for problem in &view.problems {
-        card.put("problem", Cell::new(Tone::Bad, problem));
+        card.add("problem", Cell::new(Tone::Bad, problem));
     }
     let last = match (view.reachable, view.chain_id) {
         (true, _) => "",
@@ -89,9 +88,9 @@ fn words(view: &StatusView, style: Style) -> String {
     card.add("height", format!("{}{last}", view.height));
     card.add("policy", &view.policy);
     if let Some(standing) = &view.standing {
-        card.put("on chain", on_chain(standing));
-        card.put("present", known(view, standing.present));
-        card.put("can be drawn", known(view, standing.healthy));
+        card.add("on chain", on_chain(standing));
+        card.add("present", known(view, standing.present));
+        card.add("can be drawn", known(view, standing.healthy));
         card.add("stake", money(standing.effective_stake));
         card.add("reputation", thousandths(standing.reputation_nano.0));
         card.add("balance", money(standing.balance));
@@ -119,8 +118,8 @@ fn words(view: &StatusView, style: Style) -> String {
 fn known(view: &StatusView, is_so: bool) -> Cell {
     match (view.reachable, is_so) {
         (true, is_so) => Cell::yes(is_so),
-        (false, true) => Cell::plain("yes, when last heard of"),
-        (false, false) => Cell::plain("no, when last heard of"),
+        (false, true) => "yes, when last heard of".into(),
+        (false, false) => "no, when last heard of".into(),
     }
 }
 
@@ -131,34 +130,23 @@ fn on_chain(standing: &StandingView) -> Cell {
         Some(until) => Cell::new(Tone::Bad, format!("in jail until block {until} (at block {at})")),
         None => {
             let status = format!("{:?}", standing.status).to_lowercase();
-            Cell::plain(format!("{status} (at block {at})"))
+            format!("{status} (at block {at})").into()
         }
     }
 }
 
 fn sessions(view: &StatusView, style: Style) -> String {
-    let mut table = Table::new(&[
-        ("validator", Align::Right),
-        ("session", Align::Left),
-        ("round trip", Align::Right),
-        ("head", Align::Right),
-        ("pushed", Align::Right),
-    ]);
-    for session in &view.sessions {
-        let state = match (&session.why, session.open) {
-            (_, true) => Cell::new(Tone::Good, "open"),
-            (Some(why), false) => Cell::new(Tone::Bad, why),
-            (None, false) => Cell::plain("connecting"),
-        };
-        let rtt = session.rtt_micros.map_or(String::new(), |it| format!("{} µs", it.0));
-        table.row([
-            Cell::plain(session.index.to_string()),
-            state,
-            Cell::plain(rtt),
-            Cell::plain(session.head.map_or(String::new(), |head| head.to_string())),
-            Cell::plain(session.pushed.to_string()),
-        ]);
-    }
+    let state = |session: &SessionView| match (&session.why, session.open) {
+        (_, true) => Cell::new(Tone::Good, "open"),
+        (Some(why), false) => Cell::new(Tone::Bad, why),
+        (None, false) => "connecting".into(),
+    };
+    let table = Table::of(&view.sessions)
+        .right("validator", |it| it.index)
+        .left("session", state)
+        .right("round trip", |it| Cell::optional(it.rtt_micros.map(|it| format!("{it} µs"))))
+        .right("head", |it| Cell::optional(it.head))
+        .right("pushed", |it| it.pushed);
     format!("\n{}", table.render(style))
 }
 
@@ -166,24 +154,13 @@ fn open(view: &StatusView, style: Style) -> String {
     if view.jobs.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("open job", Align::Left),
-        ("kind", Align::Left),
-        ("doing", Align::Left),
-        ("%", Align::Right),
-        ("until", Align::Right),
-        ("failure", Align::Left),
-    ]);
-    for job in &view.jobs {
-        table.row([
-            Cell::plain(style.hex(job.job.0)),
-            Cell::plain(job.kind.as_deref().unwrap_or("")),
-            Cell::plain(&job.doing),
-            Cell::plain(job.percent.to_string()),
-            Cell::plain(job.deadline.map_or(String::new(), |height| height.to_string())),
-            Cell::new(Tone::Bad, job.failure.as_deref().unwrap_or("")),
-        ]);
-    }
+    let table = Table::of(&view.jobs)
+        .left("open job", |job| style.hex(job.job.0))
+        .left("kind", |job| Cell::optional(job.kind.as_ref()))
+        .left("doing", |job| &job.doing)
+        .right("%", |job| job.percent)
+        .right("until", |job| Cell::optional(job.deadline))
+        .left("failure", |job| Cell::new(Tone::Bad, job.failure.as_deref().unwrap_or("")));
     format!("\n{}", table.render(style))
 }
 
@@ -191,24 +168,13 @@ fn finished(view: &StatusView, style: Style) -> String {
     if view.finished.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("ended job", Align::Left),
-        ("kind", Align::Left),
-        ("end", Align::Left),
-        ("height", Align::Right),
-        ("earned", Align::Right),
-        ("why", Align::Left),
-    ]);
-    for job in &view.finished {
-        table.row([
-            Cell::plain(style.hex(job.job.0)),
-            Cell::plain(job.kind.as_deref().unwrap_or("")),
-            Cell::plain(&job.end),
-            Cell::plain(job.height.to_string()),
-            Cell::plain(job.paid.map_or(String::new(), money)),
-            Cell::plain(job.why.as_deref().unwrap_or("")),
-        ]);
-    }
+    let table = Table::of(&view.finished)
+        .left("ended job", |job| style.hex(job.job.0))
+        .left("kind", |job| Cell::optional(job.kind.as_ref()))
+        .left("end", |job| &job.end)
+        .right("height", |job| job.height)
+        .right("earned", |job| Cell::optional(job.paid.map(money)))
+        .left("why", |job| Cell::optional(job.why.as_ref()));
     format!("\n{}", table.render(style))
 }
 
@@ -273,18 +239,18 @@ mod tests {
     #[test]
     fn who_is_in_jail_is_not_called_active() {
         let mut view = StatusView { standing: Some(standing()), ..view() };
-        assert!(words(&view, PLAIN).contains("active (at block 7)"));
+        assert!(render(&view, PLAIN).contains("active (at block 7)"));
         view.standing = Some(StandingView { jailed_until: Some(Uint(99)), ..standing() });
-        let text = words(&view, PLAIN);
+        let text = render(&view, PLAIN);
         assert!(text.contains("in jail until block 99") && !text.contains("active"), "{text}");
     }
 
     #[test]
     fn what_was_last_known_is_called_so() {
         let view = StatusView { reachable: false, chain_id: Some(Uint(7)), ..view() };
-        assert!(words(&view, PLAIN).contains("9, the last one known"));
+        assert!(render(&view, PLAIN).contains("9, the last one known"));
         let standing = Some(standing());
-        let text = words(&StatusView { standing, ..view }, PLAIN);
+        let text = render(&StatusView { standing, ..view }, PLAIN);
         assert!(text.contains("yes, when last heard of"), "{text}");
     }
 }

@@ -67,7 +67,6 @@ struct OfferFile {
     accept_bonded: bool,
 }
 
-/// Its prices.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RatesFile {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::format::count;
 use crate::session::Session;
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Cell, Style, Table, Tone};
 use remuda_client::types::{AttesterView, PresenceRow, PresenceView};
 
 /// Rows on one page; the most that a node gives.
@@ -30,10 +30,10 @@ pub(super) async fn presence(session: &Session) -> Result<(), Failure> {
         all.rows.extend(page.rows);
         all.next = page.next;
     }
-    session.out.show(&all, words)
+    session.out.show(&all, render)
 }
 
-fn words(view: &PresenceView, style: Style) -> String {
+fn render(view: &PresenceView, style: Style) -> String {
     let mut text = String::new();
     if style.terminal {
         let certificate = match view.newest_certificate {
@@ -45,7 +45,7 @@ fn words(view: &PresenceView, style: Style) -> String {
             view.height, view.policy, view.epoch, view.threshold, view.subset_size
         );
     }
-    text += &matrix(view).render(style);
+    text += &matrix(view, style);
     if style.terminal {
         let present = view.rows.iter().filter(|row| row.present).count();
         let all = count(view.rows.len(), "runner");
@@ -54,27 +54,16 @@ fn words(view: &PresenceView, style: Style) -> String {
     text
 }
 
-fn matrix(view: &PresenceView) -> Table {
-    let names: Vec<String> = view.validators.iter().map(name).collect();
-    let mut heads = vec![
-        ("slot", Align::Right),
-        ("runner", Align::Left),
-        ("present", Align::Left),
-        ("here", Align::Left),
-    ];
-    heads.extend(names.iter().map(|name| (name.as_str(), Align::Left)));
-    let mut table = Table::new(&heads);
-    for row in &view.rows {
-        let mut cells = vec![
-            Cell::plain(row.slot.to_string()),
-            Cell::plain(row.runner.to_string()),
-            Cell::yes(row.present),
-            Cell::plain(if row.connected_here { "yes" } else { "" }),
-        ];
-        cells.extend(view.validators.iter().map(|validator| mark(row, validator.index)));
-        table.row(cells);
-    }
-    table
+fn matrix(view: &PresenceView, style: Style) -> String {
+    let table = Table::of(&view.rows)
+        .right("slot", |row| row.slot)
+        .left("runner", |row| row.runner)
+        .left("present", |row| Cell::yes(row.present))
+        .left("here", |row| if row.connected_here { "yes" } else { "" });
+    let validators = view.validators.iter();
+    let marked = validators
+        .fold(table, |table, it| table.left(name(it), |row: &PresenceRow| mark(row, it.index)));
+    marked.render(style)
 }
 
 fn name(validator: &AttesterView) -> String {
@@ -130,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_validator_has_a_mark_for_every_runner() {
-        let text = words(&view(), Style { terminal: false, colours: false });
+        let text = render(&view(), Style { terminal: false, colours: false });
         let marks: Vec<Vec<&str>> =
             text.lines().map(|line| line.split('\t').skip(4).collect()).collect();
         assert_eq!(marks[0], ["v0", "v1!", "v2", "v3"]);
@@ -140,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_the_sum_and_the_legend() {
-        let text = words(&view(), Style { terminal: true, colours: false });
+        let text = render(&view(), Style { terminal: true, colours: false });
         assert!(text.contains("2 of 2 must attest, no certificate yet"), "{text}");
         assert!(text.contains("1 of 2 runners present"), "{text}");
     }

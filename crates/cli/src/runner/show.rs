@@ -6,16 +6,16 @@ use crate::style::{Card, Cell, Style};
 use remuda_client::types::{BigUint, RunnerView};
 use remuda_protocol::primitives::Amount;
 
-pub(super) fn words(runner: &RunnerView, style: Style) -> String {
+pub(super) fn render(runner: &RunnerView, style: Style) -> String {
     let money = |amount: BigUint| cby(Amount(amount.0));
     let list = |list: Vec<String>| {
         if list.is_empty() { "none".to_owned() } else { list.join(", ") }
     };
     let mut card = Card::default();
-    card.add("runner", runner.address.to_string());
-    card.add("slot", runner.slot.to_string());
-    card.put("state", state(runner));
-    card.put("present", Cell::yes(runner.present));
+    card.add("runner", runner.address);
+    card.add("slot", runner.slot);
+    card.add("state", state(runner));
+    card.add("present", Cell::yes(runner.present));
     card.add("last seen", format!("height {}", runner.last_seen));
     card.add("reputation", thousandths(runner.reputation_nano.0));
     card.add(
@@ -110,7 +110,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_runner_shows_its_prices_and_cannot_steer_the_terminal() {
-        let text = words(&runner(), Style { terminal: true, colours: false });
+        let text = render(&runner(), Style { terminal: true, colours: false });
         assert!(text.contains("price per job    0.001 CBY"), "{text}");
         assert!(!text.contains('\x1b'));
     }

@@ -2,7 +2,8 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::{FleetArgs, FleetFailure, alone};
+use crate::fleet::{FleetArgs, FleetFailure, lock};
+use crate::session::block_on_threads;
 use remuda_fleet::worker::{self, WorkerError};
 use std::path::Path;
 use tokio::sync::watch;
@@ -30,12 +31,11 @@ pub(super) fn serve(
         return Err(Failure::Usage("--one-shot is for workers with a concurrency of 1"));
     }
     let configs = settings.configs(one_shot)?;
-    let _alone = alone(settings.directory(), "a worker")?;
+    let _lock = lock(settings.directory(), "a worker")?;
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(Failure::Start)?.block_on(async {
+    block_on_threads(async {
         let (stop, stopping) = watch::channel(false);
         let mut places: JoinSet<Result<(), WorkerError>> = JoinSet::new();
         for config in configs {

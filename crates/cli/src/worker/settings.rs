@@ -1,8 +1,8 @@
 //! `worker.toml`.
 
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
+use crate::fleet::{FleetFailure, read_settings};
 use clap::ValueEnum;
 use remuda_fleet::http::{Endpoint, Trust};
 use remuda_fleet::message::Tag;
@@ -17,17 +17,15 @@ use std::time::Duration;
 /// Names within the directory.
 pub(crate) const SETTINGS: &str = "worker.toml";
 pub(crate) const KEY: &str = "worker.key";
-/// Jobs at a time.
 const CONCURRENCY_MAX: u16 = 256;
 /// Tags that a worker may have.
 const TAGS_MAX: usize = 256;
 /// The longest that a job is waited for at the end.
 const DRAIN_SECONDS_MAX: u32 = 24 * 60 * 60;
 
-/// What jobs run in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum SandboxWish {
+pub(crate) enum SandboxKind {
     /// Bubblewrap: namespaces of their own, a root that they cannot write.
     Bwrap,
     /// Nothing: a job can do whatever the worker can.
@@ -37,7 +35,7 @@ pub(crate) enum SandboxWish {
 /// The network of jobs in a sandbox or a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum NetworkWish {
+pub(crate) enum NetworkKind {
     /// The host's network, its own services and private networks included.
     Host,
     /// Public IPv4 addresses only, by slirp4netns and nftables.
@@ -46,7 +44,7 @@ pub(crate) enum NetworkWish {
     None,
 }
 
-impl NetworkWish {
+impl NetworkKind {
     /// The network, if its programs are installed.
     pub(super) fn find(self) -> Result<Network, FleetFailure> {
         match self {
@@ -65,7 +63,7 @@ impl NetworkWish {
     }
 }
 
-impl SandboxWish {
+impl SandboxKind {
     /// The sandbox, if this machine has it.
     pub(crate) fn find(self, network: &Network) -> Result<Sandbox, FleetFailure> {
         match self {
@@ -85,7 +83,7 @@ impl SandboxWish {
 /// What becomes of jobs that want an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ImagesWish {
+pub(crate) enum ImagePolicy {
     /// They fail: this worker has no way to have one.
     Refuse,
     /// They run without: this machine is what the image would be.
@@ -94,7 +92,7 @@ pub(crate) enum ImagesWish {
     Runc,
 }
 
-impl ImagesWish {
+impl ImagePolicy {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Refuse => "refuse",
@@ -116,12 +114,12 @@ pub(crate) struct Settings {
     tags: BTreeSet<Tag>,
     #[serde(default = "one")]
     pub(crate) concurrency: u16,
-    sandbox: SandboxWish,
-    network: Option<NetworkWish>,
+    sandbox: SandboxKind,
+    network: Option<NetworkKind>,
     #[serde(default)]
     hidden: Vec<PathBuf>,
     #[serde(default = "refuse")]
-    images: ImagesWish,
+    images: ImagePolicy,
     #[serde(default = "runc")]
     runc: PathBuf,
     #[serde(default = "images_folder")]
@@ -142,7 +140,6 @@ pub(crate) struct Settings {
     secrets: BTreeMap<String, String>,
     /// For jobs of a chain's runner.
     executors: Option<ExecutorSettings>,
-    /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
 }
@@ -155,8 +152,8 @@ pub(super) fn minute() -> u32 {
     60
 }
 
-pub(super) fn refuse() -> ImagesWish {
-    ImagesWish::Refuse
+pub(super) fn refuse() -> ImagePolicy {
+    ImagePolicy::Refuse
 }
 
 pub(super) fn runc() -> PathBuf {
@@ -180,7 +177,6 @@ pub(super) fn million() -> u64 {
 }
 
 impl Settings {
-    /// Whom it works for.
     pub(super) fn orchestrator(&self) -> &str {
         &self.orchestrator
     }
@@ -192,16 +188,9 @@ impl Settings {
 
     /// Reads a file, or the one in a directory. The trust of the command line holds where the file has none.
     pub(crate) fn read(path: &Path, trust: Trust) -> Result<Self, Failure> {
-        let file = if path.is_dir() { path.join(SETTINGS) } else { path.to_owned() };
-        if !file.exists() {
-            let (path, command) = (path.to_owned(), "worker");
-            return Err(FleetFailure::NotMade { path, file: SETTINGS, command }.into());
-        }
-        let text = crate::session::read_input(&file)?;
-        let wrong = |why: String| FleetFailure::Content { path: file.clone(), why };
-        let text = String::from_utf8(text).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
-        let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        read.check().map_err(|why| wrong(why.to_owned()))?;
+        let (mut read, file): (Self, _) = read_settings(path, SETTINGS, "worker")?;
+        read.check()
+            .map_err(|why| FleetFailure::Content { path: file.clone(), why: why.into() })?;
         // Absolute: jobs begin elsewhere.
         let file = std::path::absolute(&file)
             .map_err(|source| Failure::File { path: file.clone(), source })?;
@@ -235,7 +224,7 @@ impl Settings {
         if self.disk_mib_max == 0 || self.files_max == 0 {
             return Err("disk_mib_max and files_max are at least 1");
         }
-        if self.network() != NetworkWish::Host && !self.confines() {
+        if self.network() != NetworkKind::Host && !self.confines() {
             return Err("plain jobs always use the host's network; set network = \"host\"");
         }
         self.broker.as_ref().map_or(Ok(()), Broker::check)
@@ -243,12 +232,12 @@ impl Settings {
 
     /// Whether any job has a sandbox or a container.
     fn confines(&self) -> bool {
-        self.sandbox == SandboxWish::Bwrap || self.images == ImagesWish::Runc
+        self.sandbox == SandboxKind::Bwrap || self.images == ImagePolicy::Runc
     }
 
     /// The setting, or its default.
-    fn network(&self) -> NetworkWish {
-        let unsaid = if self.confines() { NetworkWish::Internet } else { NetworkWish::Host };
+    fn network(&self) -> NetworkKind {
+        let unsaid = if self.confines() { NetworkKind::Internet } else { NetworkKind::Host };
         self.network.unwrap_or(unsaid)
     }
 
@@ -298,9 +287,9 @@ impl Settings {
 
     fn images(&self) -> Result<Images, FleetFailure> {
         match self.images {
-            ImagesWish::Refuse => Ok(Images::Refuse),
-            ImagesWish::Ignore => Ok(Images::Ignore),
-            ImagesWish::Runc => {
+            ImagePolicy::Refuse => Ok(Images::Refuse),
+            ImagePolicy::Ignore => Ok(Images::Ignore),
+            ImagePolicy::Runc => {
                 Runc::version(&self.runc).map_err(FleetFailure::NoRunc)?;
                 Ok(Images::Runc(Runc {
                     program: self.runc.clone(),
@@ -319,19 +308,19 @@ fn mib(mib: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::template::{EXECUTORS, Wish};
+    use super::super::template::{EXECUTORS, InitOptions};
     use super::*;
 
     #[test]
     fn what_init_writes_is_read_back() {
         let tags = BTreeSet::from(["gpu", "os:linux"].map(|tag| Tag::new(tag).expect("a tag")));
-        let mut wish = Wish::new(SandboxWish::Plain);
-        wish.concurrency = 3;
-        wish.cache_mib_max = 6;
-        wish.nats = Some("nats://127.0.0.1:4222".to_owned());
-        wish.memory_mib_max = Some(512);
+        let mut options = InitOptions::new(SandboxKind::Plain);
+        options.concurrency = 3;
+        options.cache_mib_max = 6;
+        options.nats = Some("nats://127.0.0.1:4222".to_owned());
+        options.memory_mib_max = Some(512);
         let trust = Trust { ca_file: Some("/srv/ca.pem".into()), insecure: true };
-        let text = wish.text("http://127.0.0.1:4400", &trust, &tags);
+        let text = options.text("http://127.0.0.1:4400", &trust, &tags);
         let settings: Settings =
             toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         settings.check().expect("sound");
@@ -353,8 +342,11 @@ mod tests {
 
     #[test]
     fn what_is_named_is_hidden_too() {
-        let text =
-            Wish::new(SandboxWish::Plain).text("http://a:1", &Trust::default(), &BTreeSet::new());
+        let text = InitOptions::new(SandboxKind::Plain).text(
+            "http://a:1",
+            &Trust::default(),
+            &BTreeSet::new(),
+        );
         let line = "# hidden = [\"/srv/fleet\"]";
         assert!(text.contains(line), "{text}");
         let text = text.replace(line, "hidden = [\"/srv/fleet\", \"../runner\"]");
@@ -367,8 +359,11 @@ mod tests {
 
     #[test]
     fn settings_that_make_no_sense_are_refused() {
-        let plain =
-            Wish::new(SandboxWish::Plain).text("http://a:1", &Trust::default(), &BTreeSet::new());
+        let plain = InitOptions::new(SandboxKind::Plain).text(
+            "http://a:1",
+            &Trust::default(),
+            &BTreeSet::new(),
+        );
         for (from, to) in [
             ("cache_mib_max = 10240", "cache_mib_max = 0"),
             ("concurrency = 1", "concurrency = 257"),
@@ -385,15 +380,16 @@ mod tests {
 
     #[test]
     fn network_defaults_to_internet_and_is_refused_where_it_cannot_be_enforced() {
-        let read = |sandbox: SandboxWish, network: &str| -> Settings {
-            let text = Wish::new(sandbox).text("http://a:1", &Trust::default(), &BTreeSet::new());
+        let read = |sandbox: SandboxKind, network: &str| -> Settings {
+            let text =
+                InitOptions::new(sandbox).text("http://a:1", &Trust::default(), &BTreeSet::new());
             let (before, rest) = text.split_once("\nnetwork = ").expect("it is there");
             let (_, after) = rest.split_once('\n').expect("another line");
             toml::from_str(&format!("{before}\n{network}\n{after}")).expect("settings")
         };
-        let (plain, bwrap) = (SandboxWish::Plain, SandboxWish::Bwrap);
-        assert_eq!(read(bwrap, "").network(), NetworkWish::Internet);
-        assert_eq!(read(bwrap, "network = \"host\"").network(), NetworkWish::Host);
+        let (plain, bwrap) = (SandboxKind::Plain, SandboxKind::Bwrap);
+        assert_eq!(read(bwrap, "").network(), NetworkKind::Internet);
+        assert_eq!(read(bwrap, "network = \"host\"").network(), NetworkKind::Host);
         read(plain, "").check().expect("the host's network by default");
         for promised in ["internet", "none"] {
             let settings = read(plain, &format!("network = \"{promised}\""));
@@ -403,9 +399,9 @@ mod tests {
 
     #[test]
     fn executors_bring_their_tags() {
-        let mut wish = Wish::new(SandboxWish::Plain);
-        wish.executors = true;
-        let text = wish.text("http://127.0.0.1:4400", &Trust::default(), &BTreeSet::new());
+        let mut options = InitOptions::new(SandboxKind::Plain);
+        options.executors = true;
+        let text = options.text("http://127.0.0.1:4400", &Trust::default(), &BTreeSet::new());
         let settings: Settings = toml::from_str(&text).expect("settings");
         let config = settings.configs(false).expect("nothing is asked for").remove(0);
         assert!(config.executor.is_some());

@@ -1,7 +1,7 @@
 //! What `remuda worker init` is told, and the settings that it writes.
 
 use super::settings::{
-    ImagesWish, NetworkWish, SandboxWish, images_folder, million, minute, refuse, runc,
+    ImagePolicy, NetworkKind, SandboxKind, images_folder, million, minute, refuse, runc,
     sixteen_gib, ten_gib,
 };
 use crate::failure::Failure;
@@ -11,26 +11,25 @@ use remuda_fleet::message::Tag;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What new settings say.
 #[derive(clap::Args, Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct InitOptions {
     /// What it can do, besides os:… and arch:…, which it says by itself. Jobs name what they need.
     #[arg(long = "tag", value_name = "TAG")]
     pub(super) tags: Vec<String>,
-    /// Jobs at a time.
+    /// Most jobs at a time.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) concurrency: u16,
     /// What jobs without an image run in.
-    #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
-    pub(super) sandbox: SandboxWish,
+    #[arg(long, value_enum, default_value_t = SandboxKind::Bwrap)]
+    pub(super) sandbox: SandboxKind,
     /// Network of jobs in a sandbox or a container. Default: internet if this machine supports it
     /// (slirp4netns and nftables), none otherwise. Plain jobs always have host.
     #[arg(long, value_enum)]
-    pub(super) network: Option<NetworkWish>,
+    pub(super) network: Option<NetworkKind>,
     /// What becomes of jobs that want an image.
     #[arg(long, value_enum, default_value_t = refuse())]
-    pub(super) images: ImagesWish,
-    /// The container runtime.
+    pub(super) images: ImagePolicy,
+    /// Container runtime: a name or a path.
     #[arg(long, value_name = "PATH", default_value_os_t = runc())]
     pub(super) runc: PathBuf,
     /// Where images are: folders in the OCI's image layout, or archives of such. A job names one as
@@ -63,10 +62,10 @@ pub(super) struct Wish {
 /// Executors, for those who want some.
 pub(super) const EXECUTORS: &str = include_str!("executors.toml");
 
-impl Wish {
+impl InitOptions {
     /// Everything as it is unless said otherwise.
     #[cfg(test)]
-    pub(super) fn new(sandbox: SandboxWish) -> Self {
+    pub(super) fn new(sandbox: SandboxKind) -> Self {
         Self {
             tags: vec![],
             concurrency: 1,
@@ -99,7 +98,7 @@ impl Wish {
             return Err(Failure::Usage("bounds are at least 1"));
         }
         match self.network {
-            Some(NetworkWish::Internet | NetworkWish::None) if !self.confines() => {
+            Some(NetworkKind::Internet | NetworkKind::None) if !self.confines() => {
                 let why = "plain jobs always use the host's network; omit --network, or use --sandbox bwrap";
                 Err(Failure::Usage(why))
             }
@@ -109,7 +108,7 @@ impl Wish {
 
     /// Whether any job has a sandbox or a container.
     pub(super) fn confines(&self) -> bool {
-        self.sandbox == SandboxWish::Bwrap || self.images == ImagesWish::Runc
+        self.sandbox == SandboxKind::Bwrap || self.images == ImagePolicy::Runc
     }
 
     /// Their text, with a word on each.
@@ -120,14 +119,14 @@ impl Wish {
             Some(mib) => format!("memory_mib_max = {mib}"),
             None => "# memory_mib_max = 4096".to_owned(),
         };
-        let unsaid = if self.confines() { NetworkWish::Internet } else { NetworkWish::Host };
+        let unsaid = if self.confines() { NetworkKind::Internet } else { NetworkKind::Host };
         let network = self.network.unwrap_or(unsaid);
         let ca_file = match &trust.ca_file {
             // A debug string of Rust is a basic string of TOML, as far as usual paths go.
             Some(file) => format!("ca_file = {file:?}"),
             None => "# ca_file = \"ca.pem\"".to_owned(),
         };
-        let mark = if self.images == ImagesWish::Runc { "" } else { "# " };
+        let mark = if self.images == ImagePolicy::Runc { "" } else { "# " };
         format!(
             "# Settings of a worker. `remuda worker run` reads them at its start.\n\n\
              # Who gives it jobs.\n\

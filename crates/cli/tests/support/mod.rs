@@ -1,7 +1,9 @@
 //! The real program, and real networks for it to talk to. No test needs all of it.
 #![allow(dead_code, reason = "each file of tests takes what it needs")]
 
+pub(crate) mod process;
 pub(crate) mod ranch;
+pub(crate) mod web;
 pub(crate) mod worker;
 
 use serde_json::Value;
@@ -28,6 +30,20 @@ pub(crate) fn remuda() -> Command {
     command.stdin(Stdio::null());
     command
 }
+
+/// What the program does with these arguments.
+pub(crate) fn run(args: &[&str]) -> Run {
+    Run::of(remuda().args(args))
+}
+
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+/// A runner's offer and stake.
+pub(crate) const RUNNER: &str = r#"{"stake": "15000000000000", "offer": {"kinds": ["Http"],
+    "rates": {"base": "1000000", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
+    "max_concurrent_jobs": 8, "declared_max_job_value": "1000000000000"}}"#;
 
 /// What a run of the program left behind.
 #[derive(Debug)]
@@ -106,7 +122,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 pub(crate) struct Network {
     child: Child,
     pub(crate) api: String,
-    /// Of all validators.
     pub(crate) apis: Vec<String>,
     pub(crate) faucet_key: String,
     pub(crate) folder: Folder,
@@ -178,7 +193,6 @@ impl Network {
         self.child.wait().expect("it was started");
     }
 
-    /// Asks it to stop.
     pub(crate) fn interrupt(&self) {
         let id = self.child.id().to_string();
         let _ = Command::new("kill").args(["-INT", &id]).status();

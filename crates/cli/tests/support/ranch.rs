@@ -1,6 +1,6 @@
 //! A network with runners that work, and actors on it.
 
-use remuda::demo::network::{Network, Runner, Wish};
+use remuda::demo::network::{Network, NetworkOptions, Runner};
 use remuda_client::types::{HexBytes, ReceiptView};
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::primitives::{Address, Amount, B256};
@@ -27,19 +27,11 @@ pub(crate) struct Ranch {
 impl Ranch {
     pub(crate) async fn new(name: &str, work: &str) -> Self {
         let folder = Folder::new(name);
-        let wish = Wish {
-            program: env!("CARGO_BIN_EXE_remuda").into(),
-            host: std::net::Ipv4Addr::LOCALHOST.into(),
-            validators: 4,
-            block_time: Duration::from_millis(150),
-            runners: NAMES.map(str::to_owned).into(),
-            pinned: vec![],
-            logs: None,
-            delay: None,
-            params: |_| {},
-        };
-        let network =
-            Network::start(Some(Path::new(&folder.file("net"))), &wish).await.expect("a network");
+        let program = env!("CARGO_BIN_EXE_remuda");
+        let options = NetworkOptions::new(program, Duration::from_millis(150), NAMES);
+        let network = Network::start(Some(Path::new(&folder.file("net"))), &options)
+            .await
+            .expect("a network");
         let mut runners = Vec::new();
         for name in NAMES {
             let mut runner = network.equip(name, work).expect("a folder");

@@ -19,7 +19,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::{Duration, Instant};
 
-/// Which block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockId {
     /// The newest that is finalised.
@@ -69,41 +68,61 @@ impl EventFilter {
 /// What an answer may take beyond the time that the node was asked to wait.
 const WAIT_MARGIN: Duration = Duration::from_secs(5);
 
-impl Client {
+/// Calls that only read: a method, its path and its answer.
+macro_rules! getters {
+    ($(
+        $(#[$about:meta])*
+        $name:ident($($arg:ident: $ty:ty $(as $hex:ident)?)?) $path:literal -> $view:ty;
+    )*) => {
+        impl Client {$(
+            $(#[$about])*
+            pub async fn $name(&self $(, $arg: $ty)?) -> Result<$view, ClientError> {
+                $($( let $arg = $hex($arg); )?)?
+                self.get(format!($path)).await
+            }
+        )*}
+    };
+}
+
+getters! {
     /// Where the node and its chain stand.
-    pub async fn status(&self) -> Result<StatusView, ClientError> {
-        self.get("/status".to_owned()).await
-    }
-
+    status() "/status" -> StatusView;
     /// Whether a node is alive.
-    pub async fn health(&self) -> Result<HealthView, ClientError> {
-        self.get("/health".to_owned()).await
-    }
-
+    health() "/health" -> HealthView;
     /// Whether a node has caught up.
-    pub async fn ready(&self) -> Result<HealthView, ClientError> {
-        self.get("/ready".to_owned()).await
-    }
-
+    ready() "/ready" -> HealthView;
     /// A block with the hashes of its transactions.
-    pub async fn block(&self, id: BlockId) -> Result<BlockView, ClientError> {
-        self.get(format!("/block/{id}")).await
-    }
-
+    block(id: BlockId) "/block/{id}" -> BlockView;
     /// A block with everything in it.
-    pub async fn full_block(&self, id: BlockId) -> Result<BlockView, ClientError> {
-        self.get(format!("/block/{id}?full=true")).await
-    }
-
+    full_block(id: BlockId) "/block/{id}?full=true" -> BlockView;
     /// A transaction that is in a block.
-    pub async fn transaction(&self, hash: TxHash) -> Result<TransactionView, ClientError> {
-        self.get(format!("/transaction/{}", HexHash(hash))).await
-    }
+    transaction(hash: TxHash as HexHash) "/transaction/{hash}" -> TransactionView;
+    receipt(hash: TxHash as HexHash) "/transaction/{hash}/receipt" -> ReceiptView;
+    account(address: Address as HexAddress) "/account/{address}" -> AccountView;
+    actor(actor: Address as HexAddress) "/actor/{actor}" -> ActorView;
+    /// A right that somebody has.
+    entitlement(entitlement: B256 as HexHash) "/entitlement/{entitlement}" -> EntitlementView;
+    /// What an address may do.
+    entitlements(address: Address as HexAddress) "/account/{address}/entitlements" -> EntitlementsView;
+    /// The timer lane: what it asks, who waits, and the limits on timers.
+    timers() "/timers" -> TimersView;
+    /// A timer that has not ended.
+    timer(timer: B256 as HexHash) "/timer/{timer}" -> TimerView;
+    runner(address: Address as HexAddress) "/runner/{address}" -> RunnerView;
+    /// Jobs that a runner sits on.
+    runner_jobs(address: Address as HexAddress) "/runner/{address}/jobs" -> RunnerJobs;
+    /// Validators that a runner keeps sessions with.
+    runner_validators(address: Address as HexAddress) "/runner/{address}/validators" -> RunnerValidators;
+    job(job: JobId as HexHash) "/job/{job}" -> JobView;
+    /// Everything that happened to a job.
+    job_history(job: JobId as HexHash) "/job/{job}/history" -> JobHistory;
+    /// A job, its history and a proof of its record.
+    job_receipt(job: JobId as HexHash) "/job/{job}/receipt" -> JobReceipt;
+    params() "/params" -> ParamsView;
+    openapi() "/openapi.json" -> serde_json::Value;
+}
 
-    pub async fn receipt(&self, hash: TxHash) -> Result<ReceiptView, ClientError> {
-        self.get(format!("/transaction/{}/receipt", HexHash(hash))).await
-    }
-
+impl Client {
     /// Where a transaction is, as far as a node knows.
     pub async fn transaction_status(
         &self,
@@ -158,14 +177,6 @@ impl Client {
         }
     }
 
-    pub async fn account(&self, address: Address) -> Result<AccountView, ClientError> {
-        self.get(format!("/account/{}", HexAddress(address))).await
-    }
-
-    pub async fn actor(&self, actor: Address) -> Result<ActorView, ClientError> {
-        self.get(format!("/actor/{}", HexAddress(actor))).await
-    }
-
     /// Some of what an actor keeps under a prefix, beyond a key.
     pub async fn actor_state(
         &self,
@@ -192,26 +203,6 @@ impl Client {
         self.get(format!("/pool/{}?after={after}", HexBytes(name.to_vec()))).await
     }
 
-    /// A right that somebody has.
-    pub async fn entitlement(&self, entitlement: B256) -> Result<EntitlementView, ClientError> {
-        self.get(format!("/entitlement/{}", HexHash(entitlement))).await
-    }
-
-    /// What an address may do.
-    pub async fn entitlements(&self, address: Address) -> Result<EntitlementsView, ClientError> {
-        self.get(format!("/account/{}/entitlements", HexAddress(address))).await
-    }
-
-    /// The timer lane: what it asks, who waits, and the limits on timers.
-    pub async fn timers(&self) -> Result<TimersView, ClientError> {
-        self.get("/timers".to_owned()).await
-    }
-
-    /// A timer that has not ended.
-    pub async fn timer(&self, timer: B256) -> Result<TimerView, ClientError> {
-        self.get(format!("/timer/{}", HexHash(timer))).await
-    }
-
     /// Some of all runners: those after an address, so many at most.
     pub async fn runners(
         &self,
@@ -220,27 +211,6 @@ impl Client {
     ) -> Result<RunnersPage, ClientError> {
         let after = after.map_or(String::new(), |after| format!("&after={}", HexAddress(after)));
         self.get(format!("/runners?limit={limit}{after}")).await
-    }
-
-    pub async fn runner(&self, address: Address) -> Result<RunnerView, ClientError> {
-        self.get(format!("/runner/{}", HexAddress(address))).await
-    }
-
-    /// Jobs that a runner sits on.
-    pub async fn runner_jobs(&self, address: Address) -> Result<RunnerJobs, ClientError> {
-        self.get(format!("/runner/{}/jobs", HexAddress(address))).await
-    }
-
-    /// Validators that a runner keeps sessions with.
-    pub async fn runner_validators(
-        &self,
-        address: Address,
-    ) -> Result<RunnerValidators, ClientError> {
-        self.get(format!("/runner/{}/validators", HexAddress(address))).await
-    }
-
-    pub async fn job(&self, job: JobId) -> Result<JobView, ClientError> {
-        self.get(format!("/job/{}", HexHash(job))).await
     }
 
     /// Some of all jobs, or of one submitter's, newest first: those after a place, so many at most.
@@ -256,16 +226,6 @@ impl Client {
         self.get(format!("/jobs?limit={limit}{submitter}{after}")).await
     }
 
-    /// Everything that happened to a job.
-    pub async fn job_history(&self, job: JobId) -> Result<JobHistory, ClientError> {
-        self.get(format!("/job/{}/history", HexHash(job))).await
-    }
-
-    /// A job, its history and a proof of its record.
-    pub async fn job_receipt(&self, job: JobId) -> Result<JobReceipt, ClientError> {
-        self.get(format!("/job/{}/receipt", HexHash(job))).await
-    }
-
     /// Who attests whom: rows after a slot, so many at most.
     pub async fn presence(
         &self,
@@ -276,17 +236,9 @@ impl Client {
         self.get(format!("/presence?limit={limit}{after}")).await
     }
 
-    pub async fn params(&self) -> Result<ParamsView, ClientError> {
-        self.get("/params".to_owned()).await
-    }
-
     /// Proof of a state entry, or of its absence.
     pub async fn proof(&self, key: &impl StateKey) -> Result<ProofView, ClientError> {
         self.get(format!("/proof/{}", HexBytes(key.bytes()))).await
-    }
-
-    pub async fn openapi(&self) -> Result<serde_json::Value, ClientError> {
-        self.get("/openapi.json".to_owned()).await
     }
 
     /// Blocks as they are finalised, from the one after `last` on; from now on if there is none.

@@ -9,7 +9,6 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// Attempts after the first.
     pub attempts: u32,
-    /// The first pause.
     pub base: Duration,
     /// The longest pause. A node that asks for more is not asked again.
     pub max: Duration,
@@ -38,7 +37,7 @@ impl RetryPolicy {
     }
 
     /// The pause of an endless retry, as [`Events`](super::Events) makes it.
-    pub(super) fn backoff(&self, n: u32) -> Duration {
+    pub fn backoff(&self, n: u32) -> Duration {
         let doubled = self.base.saturating_mul(2_u32.saturating_pow(n.min(20)));
         doubled.min(self.max).mul_f64(0.5 + rand::random::<f64>() / 2.0)
     }

@@ -1,6 +1,7 @@
 //! Accounts in JSON.
 
-use super::scalar::{BigUint, HexAddress, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, Uint};
+use super::view::ToView;
 use remuda_protocol::account::Account;
 use remuda_protocol::primitives::{Address, Height};
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,6 @@ use utoipa::ToSchema;
 /// What the chain keeps of an address. An address that nobody has used is an empty account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AccountView {
-    /// The address.
     pub address: HexAddress,
     /// Money that can be spent.
     pub balance: BigUint,

@@ -1,7 +1,8 @@
 //! Actors in JSON.
 
 use super::history::HistoryEntry;
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
+use super::view::ToView;
 use remuda_protocol::actors::record::Actor;
 use remuda_protocol::primitives::{Address, Amount, Height};
 use serde::{Deserialize, Serialize};
@@ -10,15 +11,13 @@ use utoipa::ToSchema;
 /// Code with an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActorView {
-    /// Where.
     pub address: HexAddress,
     /// Who may change its code.
     pub owner: HexAddress,
     /// keccak256 of its code.
     pub code_hash: HexHash,
-    /// The code itself.
+    /// Source text.
     pub code: String,
-    /// Its money.
     pub balance: BigUint,
     /// Bytes of its storage: values, three times the keys, and a fixed part for each entry.
     pub storage_bytes: Uint,
@@ -57,7 +56,6 @@ impl ActorView {
 /// Some of what an actor keeps, ascending by key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActorState {
-    /// Keys and values.
     pub entries: Vec<ActorEntry>,
     /// The key to go on after; none if this is all.
     pub next: Option<HexBytes>,
@@ -68,7 +66,6 @@ pub struct ActorState {
 /// One entry of an actor's storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActorEntry {
-    /// Its key.
     pub key: HexBytes,
     /// Its value; values that Python wrote are canonical CBOR.
     pub value: HexBytes,

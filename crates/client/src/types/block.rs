@@ -1,11 +1,12 @@
 //! Blocks in JSON.
 
 use super::receipt::ReceiptView;
-use super::scalar::{HexBytes, HexHash, ToView, Uint};
+use super::scalar::{HexBytes, HexHash, Uint};
 use super::transaction::TransactionView;
-use remuda_protocol::block::Block;
+use super::view::{ToView, view};
+use remuda_protocol::block::{Block, StateCommitment};
 use remuda_protocol::event::Receipt;
-use remuda_protocol::presence::PresenceCertificate;
+use remuda_protocol::presence::{Attestation, PresenceCertificate};
 use remuda_protocol::primitives::B256;
 use remuda_protocol::transaction::tx_hash;
 use serde::{Deserialize, Serialize};
@@ -14,11 +15,8 @@ use utoipa::ToSchema;
 /// A finalised block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlockView {
-    /// Its height.
     pub height: Uint,
-    /// Its hash.
     pub hash: HexHash,
-    /// Its parent's hash.
     pub parent: HexHash,
     /// View of the parent's round.
     pub parent_view: Uint,
@@ -28,7 +26,7 @@ pub struct BlockView {
     pub view: Uint,
     /// Identity key of the proposer.
     pub proposer: HexHash,
-    /// Proposer's clock.
+    /// Proposer's clock, in milliseconds since 1970.
     pub timestamp_ms: Uint,
     /// Merkle root of the transactions.
     pub transactions_root: HexHash,
@@ -55,17 +53,19 @@ pub struct BlockView {
     pub receipts: Option<Vec<ReceiptView>>,
 }
 
-/// What a header says about the state after its block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct StateCommitmentView {
-    /// Root of all entries; proofs verify against it.
-    pub root: HexHash,
-    /// Root of the log of operations.
-    pub ops_root: HexHash,
-    /// First operation that the state still needs.
-    pub ops_start: Uint,
-    /// One past the last operation.
-    pub ops_end: Uint,
+view! {
+    /// What a header says about the state after its block.
+    #[derive(Copy)]
+    pub struct StateCommitmentView of StateCommitment {
+        /// Root of all entries; proofs verify against it.
+        root: HexHash,
+        /// Root of the log of operations.
+        ops_root: HexHash,
+        /// First operation that the state still needs.
+        ops_start: Uint,
+        /// One past the last operation.
+        ops_end: Uint,
+    }
 }
 
 /// A finalization certificate as a block carries it.
@@ -75,7 +75,6 @@ pub struct CertificateView {
     pub height: Uint,
     /// View of its round.
     pub view: Uint,
-    /// Its hash.
     pub block: HexHash,
     /// The network's signature on the finalization.
     pub vote_signature: HexBytes,
@@ -85,31 +84,27 @@ pub struct CertificateView {
     pub attestations: Vec<AttestationView>,
 }
 
-/// What one validator saw when it voted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AttestationView {
-    /// Its number.
-    pub validator: u32,
-    /// Bits of its own list, least significant first.
-    pub bits: HexBytes,
-    /// Its signature.
-    pub signature: HexBytes,
+view! {
+    /// What one validator saw when it voted.
+    pub struct AttestationView of Attestation {
+        /// Number of the validator.
+        validator: u32,
+        /// Bits of its own list, least significant first.
+        bits: HexBytes,
+        /// The validator's signature.
+        signature: HexBytes,
+    }
 }
 
 impl From<&PresenceCertificate> for CertificateView {
     fn from(certificate: &PresenceCertificate) -> Self {
-        let attestations = certificate.attestations.iter().map(|attestation| AttestationView {
-            validator: attestation.validator,
-            bits: attestation.bits.to_view(),
-            signature: HexBytes(attestation.signature.to_vec()),
-        });
         Self {
             height: certificate.height.to_view(),
             view: certificate.round.view.to_view(),
             block: certificate.block.to_view(),
-            vote_signature: HexBytes(certificate.vote_signature.to_vec()),
-            seed_signature: HexBytes(certificate.seed_signature.to_vec()),
-            attestations: attestations.collect(),
+            vote_signature: certificate.vote_signature.to_view(),
+            seed_signature: certificate.seed_signature.to_view(),
+            attestations: certificate.attestations.to_view(),
         }
     }
 }
@@ -129,12 +124,7 @@ impl BlockView {
             timestamp_ms: Uint(header.timestamp_ms),
             transactions_root: header.transactions_root.to_view(),
             receipts_root: header.receipts_root.to_view(),
-            state: StateCommitmentView {
-                root: header.state.root.to_view(),
-                ops_root: header.state.ops_root.to_view(),
-                ops_start: Uint(header.state.ops_start),
-                ops_end: Uint(header.state.ops_end),
-            },
+            state: header.state.to_view(),
             seeds_root: header.seeds_root.to_view(),
             presence_hash: header.presence_hash.to_view(),
             seeds: block.seeds.iter().map(|seed| HexBytes(seed.bytes.to_vec())).collect(),

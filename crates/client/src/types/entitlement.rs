@@ -1,6 +1,7 @@
 //! Entitlements in JSON. Scopes and actions are text: `pool:trusted`, `RunnerJoinPool:trusted`.
 
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint, string_scalar};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint, string_scalar};
+use super::view::{ToView, view};
 use core::fmt;
 use remuda_protocol::entitlements::constraints::{Constraints, RateLimit};
 use remuda_protocol::entitlements::record::{Assignment, Entitlement, Role, RunnerPool, pool_hash};
@@ -79,85 +80,57 @@ impl ToView for Action {
     }
 }
 
-/// So many uses in so many blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct RateLimitView {
-    /// Uses in a window.
-    pub max_uses: Uint,
-    /// Its length.
-    pub window_blocks: Uint,
-}
-
-impl ToView for RateLimit {
-    type View = RateLimitView;
-    fn to_view(&self) -> RateLimitView {
-        RateLimitView {
-            max_uses: self.max_uses.to_view(),
-            window_blocks: self.window_blocks.to_view(),
-        }
+view! {
+    /// So many uses in so many blocks.
+    #[derive(Copy)]
+    pub struct RateLimitView of RateLimit {
+        /// Uses allowed in a window.
+        max_uses: Uint,
+        /// Length of a window.
+        window_blocks: Uint,
     }
 }
 
-/// Conditions of a right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ConstraintsView {
-    /// First height at which it counts.
-    pub valid_from: Option<Uint>,
-    /// Last height at which it counts.
-    pub valid_until: Option<Uint>,
-    /// Uses; 0 for any number.
-    pub max_uses: Uint,
-    /// Amount of a single use.
-    pub max_amount_per_use: Option<BigUint>,
-    /// Amount of all uses together.
-    pub max_total_amount: Option<BigUint>,
-    /// Uses in a time.
-    pub rate_limit: Option<RateLimitView>,
-    /// Whether parts of it may be passed on.
-    pub delegatable: bool,
-    /// Delegations below it, one under the other.
-    pub delegation_depth_max: u32,
-    /// Whether others than the grantee may end it.
-    pub revocable: bool,
-}
-
-impl ToView for Constraints {
-    type View = ConstraintsView;
-    fn to_view(&self) -> ConstraintsView {
-        ConstraintsView {
-            valid_from: self.valid_from.to_view(),
-            valid_until: self.valid_until.to_view(),
-            max_uses: self.max_uses.to_view(),
-            max_amount_per_use: self.max_amount_per_use.to_view(),
-            max_total_amount: self.max_total_amount.to_view(),
-            rate_limit: self.rate_limit.to_view(),
-            delegatable: self.delegatable,
-            delegation_depth_max: u32::from(self.delegation_depth_max),
-            revocable: self.revocable,
-        }
+view! {
+    /// Conditions of a right.
+    #[derive(Copy)]
+    pub struct ConstraintsView of Constraints {
+        /// First height at which it counts.
+        valid_from: Option<Uint>,
+        /// Last height at which it counts.
+        valid_until: Option<Uint>,
+        /// Uses; 0 for any number.
+        max_uses: Uint,
+        /// Amount of a single use.
+        max_amount_per_use: Option<BigUint>,
+        /// Amount of all uses together.
+        max_total_amount: Option<BigUint>,
+        /// Uses allowed per window of blocks.
+        rate_limit: Option<RateLimitView>,
+        /// Whether parts of it may be passed on.
+        delegatable: bool,
+        /// Delegations below it, one under the other.
+        delegation_depth_max: u32,
+        /// Whether others than the grantee may end it.
+        revocable: bool,
     }
 }
 
 /// A right that somebody has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EntitlementView {
-    /// Its id.
     pub id: HexHash,
-    /// Who gave it.
     pub granter: HexAddress,
-    /// Who has it.
     pub grantee: HexAddress,
-    /// Where.
+    /// Where the action is allowed.
     pub scope: ScopeText,
-    /// To do what.
     pub action: ActionText,
-    /// On what conditions.
     pub constraints: ConstraintsView,
     /// The one that it was passed on from.
     pub parent: Option<HexHash>,
     /// How often it was used.
     pub used_count: Uint,
-    /// For how much.
+    /// Sum of the amounts of all uses.
     pub total_amount_used: BigUint,
     /// Whether it holds: a membership does once its runner has accepted it.
     pub accepted: bool,
@@ -187,21 +160,18 @@ impl EntitlementView {
 /// A role that somebody has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RoleView {
-    /// Its id.
     pub id: HexHash,
-    /// Who gives it.
+    /// Account that created the role and assigns it.
     pub owner: HexAddress,
     /// What its owner calls it.
     pub name: HexBytes,
-    /// Where.
+    /// Where the actions are allowed.
     pub scopes: Vec<ScopeText>,
-    /// To do what.
     pub actions: Vec<ActionText>,
-    /// On what conditions.
     pub constraints: ConstraintsView,
     /// How often this one used it.
     pub used_count: Uint,
-    /// For how much.
+    /// Sum of the amounts of all uses.
     pub total_amount_used: BigUint,
 }
 
@@ -224,11 +194,10 @@ impl RoleView {
 /// What an address may do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EntitlementsView {
-    /// Whose.
+    /// Holder of the rights.
     pub address: HexAddress,
     /// Its rights, live and lapsed.
     pub entitlements: Vec<EntitlementView>,
-    /// Its roles.
     pub roles: Vec<RoleView>,
     /// The height that all of this is from.
     pub height: Uint,
@@ -243,11 +212,11 @@ pub struct PoolView {
     pub id: HexBytes,
     /// What it is kept under.
     pub hash: HexHash,
-    /// Who lets runners in.
+    /// Account that grants and revokes memberships.
     pub owner: HexAddress,
-    /// Memberships, live and lapsed.
+    /// Number of memberships, live and lapsed.
     pub members: u32,
-    /// Some of them.
+    /// One page of memberships.
     pub memberships: Vec<EntitlementView>,
     /// What to ask for next with `after`, if there are more.
     pub next: Option<u32>,

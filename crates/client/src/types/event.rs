@@ -1,9 +1,9 @@
 //! What happened, in JSON: `{"JobAssigned":{"job":"0x…",…}}`.
 
 use super::entitlement::{ActionText, ScopeText};
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
-use super::spec::names;
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
 use super::timer::TimerConfigView;
+use super::view::{ToView, named_view, names};
 use remuda_protocol::dispatcher::job::Failure;
 use remuda_protocol::entitlements::scope::Action;
 use remuda_protocol::event::{CrashSignal, Event};
@@ -34,7 +34,7 @@ names! {
 pub struct RootView {
     /// Root of the Merkle-sum trie.
     pub root: HexHash,
-    /// Sum of all weights.
+    /// Sum of the candidates' weights.
     pub sum: BigUint,
 }
 
@@ -45,36 +45,10 @@ impl ToView for (JobId, u128) {
     }
 }
 
-/// The table of events. It does not compile unless it names every event of the protocol with all
-/// of its fields.
-macro_rules! event_views {
-    ($( $variant:ident { $($field:ident: $ty:ty),* } $about:literal; )*) => {
-        /// Something that happened.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-        pub enum EventBody {
-            $( #[doc = $about] $variant { $( #[doc = stringify!($field)] $field: $ty, )* }, )*
-        }
+named_view! {
+    /// An event of a receipt.
+    pub enum EventBody of Event;
 
-        impl From<&Event> for EventBody {
-            fn from(event: &Event) -> Self {
-                match event {
-                    $( Event::$variant { $($field),* } => Self::$variant {
-                        $( $field: $field.to_view(), )*
-                    }, )*
-                }
-            }
-        }
-
-        impl EventBody {
-            /// The name of its kind, as it stands in the JSON.
-            pub fn name(&self) -> &'static str {
-                match self { $( Self::$variant { .. } => stringify!($variant), )* }
-            }
-        }
-    };
-}
-
-event_views! {
     Transferred { from: HexAddress, to: HexAddress, amount: BigUint } "Money moved.";
     DepositTaken { payer: HexAddress, owner: HexAddress, amount: BigUint } "A payer deposited money for records of an owner that stay in the state.";
     DepositReturned { owner: HexAddress, amount: BigUint } "An owner's records were removed or shrank, and their deposit was returned.";
@@ -162,12 +136,10 @@ event_views! {
 pub struct Subject {
     /// Jobs: one, or two for a challenge.
     pub jobs: Vec<JobId>,
-    /// Runners.
     pub runners: Vec<Address>,
 }
 
 impl Subject {
-    /// What `event` is about.
     pub fn of(event: &Event) -> Self {
         let about = |jobs: &[JobId], runners: &[Address]| Self {
             jobs: jobs.to_vec(),

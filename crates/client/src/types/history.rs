@@ -12,14 +12,13 @@ use utoipa::ToSchema;
 /// Everything that happened to a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobHistory {
-    /// The job.
     pub id: HexHash,
     /// The height up to which this is known.
     pub height: Uint,
     /// Whether nothing is missing from the submission on. A node that joined late, or keeps only
     /// some blocks, may know no more than a part.
     pub complete: bool,
-    /// What happened, in order.
+    /// Events in chain order.
     pub entries: Vec<HistoryEntry>,
     /// How its committees were drawn, one per selection.
     pub draws: Vec<DrawView>,
@@ -32,16 +31,14 @@ pub struct HistoryEntry {
     pub height: Uint,
     /// View of its block's round.
     pub view: Uint,
-    /// Its block's time.
+    /// Time of the block, in milliseconds since 1970.
     pub timestamp_ms: Uint,
     /// Hash of its block.
     pub block: HexHash,
-    /// What caused it.
     pub cause: CauseName,
     /// The transaction, if it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction: Option<HexHash>,
-    /// What happened.
     pub event: EventBody,
 }
 
@@ -68,7 +65,7 @@ pub struct DrawView {
     pub seed: Option<HexHash>,
     /// Who was drawn, in order.
     pub runners: Vec<HexAddress>,
-    /// Who collects the results.
+    /// Runner that collects the results.
     pub aggregator: Option<HexAddress>,
 }
 
@@ -77,9 +74,8 @@ pub struct DrawView {
 /// sum trees, the block without its finalization certificate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobReceipt {
-    /// Where it stands.
+    /// Status, seats and result.
     pub job: JobView,
-    /// All that happened.
     pub history: JobHistory,
     /// Proof of the job's record.
     pub proof: ProofView,
@@ -90,7 +86,6 @@ pub struct JobReceipt {
 /// Jobs that a runner sits on: the answer to its poll.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunnerJobs {
-    /// The runner.
     pub runner: HexAddress,
     /// The height that all of this is from.
     pub height: Uint,

@@ -1,8 +1,9 @@
 //! Jobs in JSON: where one stands.
 
 use super::event::{ExcuseName, FailureName, RootView};
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, Uint};
 use super::spec::{JobSpecView, KindName};
+use super::view::{ToView, view};
 use remuda_protocol::dispatcher::job::{Job, Seat, SeatState, Snapshot, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{Height, JobId};
@@ -14,17 +15,14 @@ use utoipa::ToSchema;
 /// A job: what it asks for, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobView {
-    /// Its name.
     pub id: HexHash,
-    /// Who pays.
+    /// Account that pays.
     pub submitter: HexAddress,
-    /// When.
+    /// Height of the submission.
     pub submitted_at: Uint,
-    /// Kind of work.
     pub kind: KindName,
-    /// How far it is.
     pub status: JobStatusView,
-    /// Whether it is over.
+    /// Whether the status is final.
     pub over: bool,
     /// Selections so far beyond the first.
     pub attempt: u32,
@@ -40,7 +38,7 @@ pub struct JobView {
     pub seats: Vec<SeatView>,
     /// Runners that it will not draw again.
     pub excluded: Vec<HexAddress>,
-    /// Who collects the results.
+    /// Runner that collects the results.
     pub aggregator: Option<HexAddress>,
     /// Last height for a commit; for a single runner, for its result.
     pub commit_by: Uint,
@@ -54,7 +52,6 @@ pub struct JobView {
     pub callback_deposit: BigUint,
     /// The challenged job, if this one re-executes it.
     pub challenges: Option<HexHash>,
-    /// What it asks for.
     pub spec: JobSpecView,
     /// The verified result of a settled job.
     pub result: Option<ResultView>,
@@ -67,17 +64,14 @@ pub struct JobView {
 /// A job in a list. All that can be said in a few bytes; the rest is at `/job/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobSummary {
-    /// Its name.
     pub id: HexHash,
-    /// Who pays.
+    /// Account that pays.
     pub submitter: HexAddress,
-    /// When.
+    /// Height of the submission.
     pub submitted_at: Uint,
-    /// Kind of work.
     pub kind: KindName,
-    /// How far it is.
     pub status: JobStatusView,
-    /// Whether it is over.
+    /// Whether the status is final.
     pub over: bool,
     /// Selections so far beyond the first.
     pub attempt: u32,
@@ -110,33 +104,33 @@ impl JobSummary {
 pub struct JobsPage {
     /// The height that all of this is from.
     pub height: Uint,
-    /// The jobs.
     pub jobs: Vec<JobSummary>,
     /// Ask with `after` set to this for older ones; none on the last page.
     pub next: Option<JobPlace>,
 }
 
-/// How far a job is: `{"Pending":{"view":7}}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub enum JobStatusView {
-    /// Waits for the seed of its round.
-    Pending {
-        /// The view of that round.
-        view: Uint,
-    },
-    /// Runners work; commits are taken.
-    Assigned {},
-    /// Commits are closed; reveals are taken.
-    Committed {},
-    /// Done and paid.
-    Settled {},
-    /// Over without a result; refunded.
-    Failed {
-        /// Why.
-        reason: FailureName,
-    },
-    /// Called off by its submitter; refunded.
-    Cancelled {},
+view! {
+    /// How far a job is: `{"Pending":{"view":7}}`.
+    #[derive(Copy)]
+    pub enum JobStatusView of Status {
+        /// Waits for the seed of its round.
+        Pending {
+            /// The view of that round.
+            view: Uint,
+        },
+        /// Runners work; commits are taken.
+        Assigned {},
+        /// Commits are closed; reveals are taken.
+        Committed {},
+        /// Verified and paid.
+        Settled {},
+        /// Over without a result; refunded.
+        Failed {
+            reason: FailureName,
+        },
+        /// Called off by its submitter; refunded.
+        Cancelled {},
+    }
 }
 
 impl JobStatusView {
@@ -146,97 +140,97 @@ impl JobStatusView {
     }
 }
 
-/// The candidates of a draw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SnapshotView {
-    /// When they were taken.
-    pub height: Uint,
-    /// The lists that are drawn from, in order.
-    pub roots: Vec<RootView>,
-    /// How many seats are drawn.
-    pub seats: u32,
-    /// The largest committee that the price had to be enough for.
-    pub bound: u32,
-    /// The runner that is favoured in the first draw.
-    pub mru: Option<HexAddress>,
-    /// Whether what becomes of its seats counts for their runners' standing.
-    pub scored: bool,
+view! {
+    /// The candidates of a draw.
+    pub struct SnapshotView of Snapshot {
+        /// Height at which they were fixed.
+        height: Uint,
+        /// The lists that are drawn from, in order.
+        roots: Vec<RootView>,
+        /// How many seats are drawn.
+        seats: u32,
+        /// The largest committee that the price had to be enough for.
+        bound: u32,
+        /// The runner that is favoured in the first draw.
+        mru: Option<HexAddress>,
+        /// Whether what becomes of its seats counts for their runners' standing.
+        scored: bool,
+    }
 }
 
-/// A runner's place in a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SeatView {
-    /// Who sits there.
-    pub runner: HexAddress,
-    /// In which selection it was drawn.
-    pub attempt: u32,
-    /// Its reputation when it was drawn.
-    pub reputation_nano: Uint,
-    /// What it answers with.
-    pub stake: BigUint,
-    /// Own and delegated stake when it was drawn.
-    pub effective: BigUint,
-    /// The delegators' part of that.
-    pub delegated: BigUint,
-    /// Its commission when it was drawn.
-    pub commission_bps: u16,
-    /// It may let this job pass without blame.
-    pub overbooked: bool,
-    /// What it did.
-    pub progress: ProgressView,
+view! {
+    /// A runner's place in a job.
+    pub struct SeatView of Seat {
+        runner: HexAddress,
+        /// In which selection it was drawn.
+        attempt: u32,
+        /// Its reputation when it was drawn.
+        reputation_nano: Uint,
+        /// Stake that can be slashed.
+        stake: BigUint,
+        /// Own and delegated stake when it was drawn.
+        effective: BigUint,
+        /// The delegators' part of that.
+        delegated: BigUint,
+        /// Its commission when it was drawn.
+        commission_bps: u16,
+        /// It may let this job pass without blame.
+        overbooked: bool,
+        progress: ProgressView,
+    }
 }
 
-/// What a seated runner did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub enum ProgressView {
-    /// Nothing yet.
-    Waiting {},
-    /// It is bound to a result.
-    Committed {
-        /// By this hash.
-        commitment: HexHash,
-        /// Since.
-        at: Uint,
-    },
-    /// Its result is known.
-    Revealed {
-        /// keccak256 of the result.
-        result_hash: HexHash,
-    },
-    /// It committed, then attested a crash.
-    Crashed {},
-    /// It did not commit in time.
-    TimedOut {},
-    /// It committed and did not reveal, or revealed something else.
-    Slashed {},
-    /// It has no result, and said why.
-    Excused {
-        /// Why.
-        excuse: ExcuseName,
-    },
+view! {
+    /// What a seated runner did.
+    #[derive(Copy)]
+    pub enum ProgressView of SeatState {
+        /// No commit yet.
+        Waiting {},
+        /// It is bound to a result.
+        Committed {
+            commitment: HexHash,
+            /// Height of the commit.
+            at: Uint,
+        },
+        /// Its result is known.
+        Revealed {
+            /// keccak256 of the result.
+            result_hash: HexHash,
+        },
+        /// It committed, then attested a crash.
+        Crashed {},
+        /// It did not commit in time.
+        TimedOut {},
+        /// It committed and did not reveal, or revealed something else.
+        Slashed {},
+        /// It has no result, and said why.
+        Excused {
+            excuse: ExcuseName,
+        },
+    }
 }
 
-/// A verified result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ResultView {
-    /// Canonical JSON of the fields that the winners agree on.
-    pub agreed: Option<HexBytes>,
-    /// The whole result of the first winner: that runner's word.
-    pub result: HexBytes,
-    /// That runner.
-    pub runner: HexAddress,
+view! {
+    /// A verified result.
+    pub struct ResultView of VerifiedResult {
+        /// Canonical JSON of the fields that the winners agree on.
+        agreed: Option<HexBytes>,
+        /// The whole result of the first winner: that runner's word.
+        result: HexBytes,
+        /// Runner that revealed `result`.
+        runner: HexAddress,
+    }
 }
 
 /// Stake that answers for a bonded result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BondView {
-    /// Whose.
     pub runner: HexAddress,
-    /// How much.
+    /// Amount of the locked stake.
     pub locked: BigUint,
     /// Last height for a challenge.
     pub until: Uint,
-    /// Trials so far.
+    /// Challenges so far.
     pub trials: u32,
     /// The job that re-executes this one, while it does.
     pub challenged_by: Vec<HexHash>,
@@ -245,9 +239,7 @@ pub struct BondView {
 /// The records of a job in the state.
 #[derive(Clone, Copy, Debug)]
 pub struct JobRecords<'a> {
-    /// Its progress.
     pub job: &'a Job,
-    /// What it asks for.
     pub spec: &'a JobSpec,
     /// Its result, if it has one.
     pub result: Option<&'a VerifiedResult>,
@@ -285,75 +277,6 @@ impl JobView {
             result: result.map(ToView::to_view),
             bond: bond.map(ToView::to_view),
             height: height.to_view(),
-        }
-    }
-}
-
-impl ToView for Status {
-    type View = JobStatusView;
-    fn to_view(&self) -> JobStatusView {
-        match self {
-            Self::Pending { view } => JobStatusView::Pending { view: Uint(*view) },
-            Self::Assigned => JobStatusView::Assigned {},
-            Self::Committed => JobStatusView::Committed {},
-            Self::Settled => JobStatusView::Settled {},
-            Self::Failed { reason } => JobStatusView::Failed { reason: (*reason).into() },
-            Self::Cancelled => JobStatusView::Cancelled {},
-        }
-    }
-}
-
-impl ToView for Snapshot {
-    type View = SnapshotView;
-    fn to_view(&self) -> SnapshotView {
-        SnapshotView {
-            height: self.height.to_view(),
-            roots: self.roots.to_view(),
-            seats: self.seats,
-            bound: self.bound,
-            mru: self.mru.to_view(),
-            scored: self.scored,
-        }
-    }
-}
-
-impl ToView for Seat {
-    type View = SeatView;
-    fn to_view(&self) -> SeatView {
-        let progress = match self.progress {
-            SeatState::Waiting => ProgressView::Waiting {},
-            SeatState::Committed { commitment, at } => {
-                ProgressView::Committed { commitment: commitment.to_view(), at: at.to_view() }
-            }
-            SeatState::Revealed { result_hash } => {
-                ProgressView::Revealed { result_hash: result_hash.to_view() }
-            }
-            SeatState::Crashed => ProgressView::Crashed {},
-            SeatState::TimedOut => ProgressView::TimedOut {},
-            SeatState::Slashed => ProgressView::Slashed {},
-            SeatState::Excused { excuse } => ProgressView::Excused { excuse: excuse.to_view() },
-        };
-        SeatView {
-            runner: self.runner.to_view(),
-            attempt: self.attempt,
-            reputation_nano: Uint(self.reputation_nano),
-            stake: self.stake.to_view(),
-            effective: self.effective.to_view(),
-            delegated: self.delegated.to_view(),
-            commission_bps: self.commission_bps,
-            overbooked: self.overbooked,
-            progress,
-        }
-    }
-}
-
-impl ToView for VerifiedResult {
-    type View = ResultView;
-    fn to_view(&self) -> ResultView {
-        ResultView {
-            agreed: self.agreed.to_view(),
-            result: self.result.to_view(),
-            runner: self.runner.to_view(),
         }
     }
 }

@@ -22,6 +22,7 @@ mod submit;
 mod timer;
 mod transaction;
 mod validator;
+mod view;
 
 pub use account::AccountView;
 pub use actor::{ActorEntry, ActorLogs, ActorState, ActorView};
@@ -45,8 +46,7 @@ pub use runner::{MembershipView, OfferView, RatesView, RunnerStatusName, RunnerV
 pub use scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, SAFE_MAX, ScalarError, Uint};
 pub use spec::{
     BoundsView, CallbackView, CheckView, DecimalText, FormatName, HeaderView, JobSpecView,
-    JobTypeView, KindName, MessageView, ModeName, ResultSchemaView, SpecError, SpecProblem,
-    VerificationView,
+    JobTypeView, KindName, MessageView, ModeName, ResultSchemaView, SpecError, VerificationView,
 };
 pub use status::{BasefeesView, HealthView, StatusView, ValidatorView};
 pub use stream::{EventView, Occurrence, ProgressNews, StreamEnd, message};

@@ -17,11 +17,9 @@ pub struct ParamsView {
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ParameterView {
-    /// Its name.
     pub key: String,
     /// What it decides.
     pub about: String,
-    /// Its value.
     pub value: BigUint,
     /// Least value allowed.
     pub min: BigUint,

@@ -25,7 +25,7 @@ pub struct PresenceView {
     pub subset_size: u32,
     /// How many of them are enough.
     pub threshold: u32,
-    /// The columns.
+    /// Columns of the matrix.
     pub validators: Vec<AttesterView>,
     /// The rows, ascending by slot.
     pub rows: Vec<PresenceRow>,
@@ -36,22 +36,20 @@ pub struct PresenceView {
 /// A validator and its newest attestation on chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttesterView {
-    /// Its number.
+    /// Number of the validator.
     pub index: u32,
     /// Its identity key.
     pub key: HexHash,
     /// Height of its newest attestation.
     pub attested_at: Option<Uint>,
-    /// Whether that still counts.
+    /// Whether its attestation still counts.
     pub fresh: bool,
 }
 
 /// A runner and who attests it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceRow {
-    /// Its slot.
     pub slot: u32,
-    /// The runner.
     pub runner: HexAddress,
     /// P: whether it counts as present.
     pub present: bool,

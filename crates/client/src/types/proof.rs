@@ -7,7 +7,6 @@ use utoipa::ToSchema;
 /// Proof that a key has a value in the state after a block, or has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProofView {
-    /// The key's bytes.
     pub key: HexBytes,
     /// The value's bytes; none if the key is absent.
     pub value: Option<HexBytes>,

@@ -1,9 +1,11 @@
 //! How a transaction, or a block's own work, ended.
 
 use super::event::EventBody;
-use super::scalar::{BigUint, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexHash, Uint};
+use super::view::{ToView, view};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::{Cause, Receipt};
+use remuda_protocol::fees::Usage;
 use remuda_protocol::primitives::{B256, Height};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,7 +40,6 @@ pub struct ReceiptView {
     pub height: Uint,
     /// Hash of its block.
     pub block: HexHash,
-    /// What caused it.
     pub cause: CauseName,
     /// The transaction, if it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,30 +51,30 @@ pub struct ReceiptView {
     /// Why it was turned down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<RefusalView>,
-    /// What it consumed.
     pub used: UsageView,
-    /// Paid for it.
+    /// Total fee, tip and basefees.
     pub fee: BigUint,
-    /// What happened, in order.
+    /// Events in chain order.
     pub events: Vec<EventBody>,
 }
 
 /// Why the rules turned a transaction down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusalView {
-    /// Stable name.
+    /// Stable identifier of the reason.
     pub name: String,
     /// What to do about it.
     pub message: String,
 }
 
-/// Computation and bytes consumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct UsageView {
-    /// Computation.
-    pub cycles: Uint,
-    /// Bytes.
-    pub cells: Uint,
+view! {
+    /// Computation and bytes consumed.
+    #[derive(Copy)]
+    pub struct UsageView of Usage {
+        cycles: Uint,
+        /// Bytes consumed.
+        cells: Uint,
+    }
 }
 
 impl ReceiptView {
@@ -92,12 +93,9 @@ impl ReceiptView {
             ok: receipt.code == 0,
             code: receipt.code,
             refusal,
-            used: UsageView {
-                cycles: receipt.used.cycles.to_view(),
-                cells: receipt.used.cells.to_view(),
-            },
+            used: receipt.used.to_view(),
             fee: receipt.fee.to_view(),
-            events: receipt.events.iter().map(Into::into).collect(),
+            events: receipt.events.to_view(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Runners in JSON.
 
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
-use super::spec::{KindName, names};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
+use super::spec::KindName;
+use super::view::{ToView, names, view};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Height};
 use remuda_protocol::registry::runner::{Membership, Offer, Profile, RateCard, Runner, Status};
@@ -16,29 +17,26 @@ names! {
 /// A runner: what it offers, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunnerView {
-    /// Its account.
     pub address: HexAddress,
     /// Its index in presence bitmaps.
     pub slot: u32,
-    /// Its compressed public key.
+    /// Compressed secp256k1 key.
     pub public_key: HexBytes,
-    /// Whether it wants work.
     pub status: RunnerStatusName,
     /// Whether it can be drawn at all: active, not in jail, alive.
     pub healthy: bool,
     /// Whether the validators attest it.
     pub present: bool,
-    /// Last sign of life.
+    /// Height of its last sign of life.
     pub last_seen: Uint,
     /// What it can do and at what price.
     pub offer: OfferView,
     /// Pools that it was let into.
     pub pools: Vec<MembershipView>,
-    /// Its own stake.
     pub stake: BigUint,
     /// Stake of its delegators.
     pub delegated: BigUint,
-    /// Their shares.
+    /// Shares of the delegated stake.
     pub delegated_shares: BigUint,
     /// Own and delegated stake that is drawn by.
     pub effective_stake: BigUint,
@@ -54,9 +52,9 @@ pub struct RunnerView {
     pub jailed_until: Option<Uint>,
     /// Jail terms in a row.
     pub jail_terms: u32,
-    /// Jobs it sits on.
+    /// Jobs with a seat of this runner.
     pub open_jobs: u32,
-    /// Sum of their prices.
+    /// Sum of the prices of its open jobs.
     pub open_value: BigUint,
     /// Last height at which its TEE measurement counts.
     pub tee_until: Option<Uint>,
@@ -64,55 +62,59 @@ pub struct RunnerView {
     pub crashes: Vec<Uint>,
 }
 
-/// The part of a profile that the runner itself sets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct OfferView {
-    /// Kinds of work, ascending.
-    pub kinds: Vec<KindName>,
-    /// Language models it serves.
-    pub models: Vec<String>,
-    /// Executors it runs, by BLAKE3 hash.
-    pub executors: Vec<HexHash>,
-    /// Ethereum chains it sends to.
-    pub eth_chains: Vec<Uint>,
-    /// DNS resolvers it asks.
-    pub resolvers: Vec<String>,
-    /// Prices.
-    pub rates: RatesView,
-    /// Jobs at a time.
-    pub max_concurrent_jobs: u32,
-    /// The largest job value it declares.
-    pub declared_max_job_value: BigUint,
-    /// Whether it takes jobs with a price of 0.
-    pub accepts_unpaid: bool,
-    /// Its part of what its delegators earn, in bps.
-    pub commission_bps: u16,
-    /// Whether it takes work that its stake answers for.
-    pub accept_bonded: bool,
+view! {
+    /// The part of a profile that the runner itself sets.
+    pub struct OfferView of Offer {
+        /// Kinds of work, ascending.
+        kinds: Vec<KindName>,
+        /// Language models it serves.
+        models: Vec<String>,
+        /// Executors it runs, by BLAKE3 hash.
+        executors: Vec<HexHash>,
+        /// Ethereum chains it sends to.
+        eth_chains: Vec<Uint>,
+        /// DNS resolvers it asks.
+        resolvers: Vec<String>,
+        rates: RatesView,
+        /// Most jobs at a time.
+        max_concurrent_jobs: u32,
+        /// The largest job value it declares.
+        declared_max_job_value: BigUint,
+        /// Whether it takes jobs with a price of 0.
+        accepts_unpaid: bool,
+        /// Its part of what its delegators earn, in bps.
+        commission_bps: u16,
+        /// Whether it takes work that its stake answers for.
+        accept_bonded: bool,
+    }
 }
 
-/// Prices of a runner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct RatesView {
-    /// Per job.
-    pub base: BigUint,
-    /// Per second of the allowed wall time.
-    pub per_second: BigUint,
-    /// Per 1,000 input tokens allowed.
-    pub per_1k_in: BigUint,
-    /// Per 1,000 output tokens allowed.
-    pub per_1k_out: BigUint,
+view! {
+    /// Prices of a runner.
+    #[derive(Copy)]
+    pub struct RatesView of RateCard {
+        /// Per job.
+        base: BigUint,
+        /// Per second of the allowed wall time.
+        per_second: BigUint,
+        /// Per 1,000 input tokens allowed.
+        per_1k_in: BigUint,
+        /// Per 1,000 output tokens allowed.
+        per_1k_out: BigUint,
+    }
 }
 
-/// Membership in a runner pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct MembershipView {
-    /// keccak256 of the pool's id.
-    pub pool: HexHash,
-    /// First height at which it counts.
-    pub valid_from: Uint,
-    /// Last height at which it counts.
-    pub valid_until: Uint,
+view! {
+    /// Membership in a runner pool.
+    #[derive(Copy)]
+    pub struct MembershipView of Membership {
+        /// keccak256 of the pool's id.
+        pool: HexHash,
+        /// First height at which it counts.
+        valid_from: Uint,
+        /// Last height at which it counts.
+        valid_until: Uint,
+    }
 }
 
 /// Some of all runners, ascending by address.
@@ -120,7 +122,6 @@ pub struct MembershipView {
 pub struct RunnersPage {
     /// The height that all of this is from.
     pub height: Uint,
-    /// The runners.
     pub runners: Vec<RunnerView>,
     /// Ask with `after` set to this for more; none on the last page.
     pub next: Option<HexAddress>,
@@ -160,54 +161,6 @@ impl RunnerView {
             open_value: runner.open_value.to_view(),
             tee_until: runner.tee_until.to_view(),
             crashes: runner.crashes.to_view(),
-        }
-    }
-}
-
-impl From<&Offer> for OfferView {
-    fn from(offer: &Offer) -> Self {
-        offer.to_view()
-    }
-}
-
-impl ToView for Offer {
-    type View = OfferView;
-    fn to_view(&self) -> OfferView {
-        OfferView {
-            kinds: self.kinds.to_view(),
-            models: self.models.clone(),
-            executors: self.executors.to_view(),
-            eth_chains: self.eth_chains.to_view(),
-            resolvers: self.resolvers.clone(),
-            rates: self.rates.to_view(),
-            max_concurrent_jobs: self.max_concurrent_jobs,
-            declared_max_job_value: self.declared_max_job_value.to_view(),
-            accepts_unpaid: self.accepts_unpaid,
-            commission_bps: self.commission_bps,
-            accept_bonded: self.accept_bonded,
-        }
-    }
-}
-
-impl ToView for RateCard {
-    type View = RatesView;
-    fn to_view(&self) -> RatesView {
-        RatesView {
-            base: self.base.to_view(),
-            per_second: self.per_second.to_view(),
-            per_1k_in: self.per_1k_in.to_view(),
-            per_1k_out: self.per_1k_out.to_view(),
-        }
-    }
-}
-
-impl ToView for Membership {
-    type View = MembershipView;
-    fn to_view(&self) -> MembershipView {
-        MembershipView {
-            pool: self.pool.to_view(),
-            valid_from: self.valid_from.to_view(),
-            valid_until: self.valid_until.to_view(),
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use alloy_primitives::{Address, B256, hex};
 use core::fmt;
-use remuda_protocol::primitives::{Amount, Cells, Cycles, Height, Slot};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -33,13 +32,11 @@ pub enum ScalarError {
         "the address is mistyped: its upper and lower case are a checksum, which does not hold"
     )]
     Checksum,
-    /// No 0x.
     #[error("write bytes as hex with 0x in front")]
     NoPrefix,
     /// Not hex, or an odd number of digits.
     #[error("after 0x there is something that is no pair of hex digits")]
     NotHex,
-    /// Hex of another length.
     #[error("write {0} bytes, that is 0x and {n} hex digits", n = 2 * .0)]
     WrongLength(usize),
 }
@@ -280,76 +277,6 @@ pub(super) fn number_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, 
         Value::Number(number) => Ok(number.to_string()),
         Value::String(text) => Ok(text),
         _ => Err(D::Error::custom("write a number, or its decimal digits as a string")),
-    }
-}
-
-/// The JSON form of a protocol type.
-pub(crate) trait ToView {
-    /// That form.
-    type View;
-    /// Makes it.
-    fn to_view(&self) -> Self::View;
-}
-
-macro_rules! views {
-    ($( $ty:ty => $view:ty: |$value:ident| $make:expr; )*) => {$(
-        impl ToView for $ty {
-            type View = $view;
-            fn to_view(&self) -> $view {
-                let $value = self;
-                $make
-            }
-        }
-        impl From<&$ty> for $view {
-            fn from(value: &$ty) -> Self {
-                value.to_view()
-            }
-        }
-    )*};
-}
-views! {
-    Address => HexAddress: |v| HexAddress(*v);
-    B256 => HexHash: |v| HexHash(*v);
-    Amount => BigUint: |v| BigUint(v.get());
-    u128 => BigUint: |v| BigUint(*v);
-    Height => Uint: |v| Uint(v.get());
-    Cycles => Uint: |v| Uint(v.get());
-    Cells => Uint: |v| Uint(v.get());
-    u64 => Uint: |v| Uint(*v);
-    remuda_protocol::codec::Bytes => HexBytes: |v| HexBytes(v.0.clone());
-    remuda_protocol::crypto::Signature => HexBytes: |v| HexBytes(v.bytes.to_vec());
-    remuda_protocol::crypto::PublicKey => HexBytes: |v| HexBytes(v.bytes.to_vec());
-}
-
-macro_rules! as_they_are {
-    ($($ty:ty),*) => {$(
-        impl ToView for $ty {
-            type View = $ty;
-            fn to_view(&self) -> $ty {
-                self.clone()
-            }
-        }
-    )*};
-}
-as_they_are!(u16, u32, bool, String);
-
-impl ToView for Slot {
-    type View = u32;
-    fn to_view(&self) -> u32 {
-        self.get()
-    }
-}
-
-impl<T: ToView> ToView for Vec<T> {
-    type View = Vec<T::View>;
-    fn to_view(&self) -> Self::View {
-        self.iter().map(ToView::to_view).collect()
-    }
-}
-impl<T: ToView> ToView for Option<T> {
-    type View = Option<T::View>;
-    fn to_view(&self) -> Self::View {
-        self.as_ref().map(ToView::to_view)
     }
 }
 

@@ -9,21 +9,18 @@ use utoipa::ToSchema;
 pub struct StatusView {
     /// Version of the node's software.
     pub version: String,
-    /// Which chain.
     pub chain_id: Uint,
-    /// Names the chain's beginning.
+    /// Hash of the genesis block.
     pub genesis_hash: HexHash,
     /// Height of the newest finalised block.
     pub height: Uint,
-    /// Its hash.
     pub block: HexHash,
-    /// Its time.
+    /// Time of the block, in milliseconds since 1970.
     pub timestamp_ms: Uint,
     /// View that this node is in.
     pub view: Uint,
     /// Time between blocks that block counts are meant for.
     pub block_time_ms: Uint,
-    /// Who makes blocks.
     pub validators: Vec<ValidatorView>,
     /// What the network makes of presence: shadow, prefer, require or sunset.
     pub policy: String,
@@ -32,7 +29,7 @@ pub struct StatusView {
     /// What 1,024 bytes that stay in the state are held against. Returned when they go.
     #[serde(default)]
     pub state_deposit_per_kib: BigUint,
-    /// Money in existence.
+    /// Amount in existence, in base units.
     pub supply: BigUint,
     /// Burned since genesis.
     pub burned: BigUint,
@@ -51,7 +48,7 @@ pub struct StatusView {
 /// One of those who make blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ValidatorView {
-    /// Its number.
+    /// Number of the validator.
     pub index: u32,
     /// Its identity key.
     pub key: HexHash,
@@ -62,9 +59,7 @@ pub struct ValidatorView {
 /// Price of a cycle and of a cell; burned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BasefeesView {
-    /// Per cycle.
     pub cycle: BigUint,
-    /// Per cell.
     pub cell: BigUint,
 }
 

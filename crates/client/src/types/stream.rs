@@ -14,13 +14,11 @@ use utoipa::ToSchema;
 pub struct EventView {
     /// Height of the block.
     pub height: Uint,
-    /// Its hash.
     pub block: HexHash,
-    /// Its parent's hash.
     pub parent: HexHash,
     /// View of its round.
     pub view: Uint,
-    /// Its time.
+    /// Time of the block, in milliseconds since 1970.
     pub timestamp_ms: Uint,
     /// How many transactions it has.
     pub transactions: u32,
@@ -31,25 +29,20 @@ pub struct EventView {
 /// One event and its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Occurrence {
-    /// What caused it.
     pub cause: CauseName,
     /// The transaction, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<HexHash>,
-    /// What happened.
     pub event: EventBody,
 }
 
 /// How far a runner says it is with a job. Nobody vouches for it, and it is not kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProgressNews {
-    /// The job.
     pub job: HexHash,
-    /// The runner.
     pub runner: HexAddress,
-    /// In percent.
     pub percent: u8,
-    /// A word for people.
+    /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

@@ -16,7 +16,6 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitRequest {
-    /// A signed transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<HexBytes>,
     /// Several, taken in this order.
@@ -30,16 +29,14 @@ pub struct SubmitRequest {
 /// What became of what was handed in, in the same order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SubmitResponse {
-    /// One for each transaction.
+    /// One result per transaction, in order.
     pub results: Vec<Submitted>,
 }
 
 /// What became of one transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Submitted {
-    /// Its hash.
     pub hash: HexHash,
-    /// How far it is.
     pub status: SubmitStatus,
     /// How it ended, once it is in a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +64,6 @@ pub enum SubmitStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunnerPost {
-    /// The signed transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<HexBytes>,
     /// Its parts and the signature over them; the node puts them together.
@@ -79,22 +75,20 @@ pub struct RunnerPost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignedParts {
-    /// Which chain.
     pub chain_id: Uint,
     /// The account's count of transactions.
     pub nonce: Uint,
-    /// Cycles at most.
+    /// Most cycles it may use.
     pub cycles_limit: Uint,
-    /// Cells at most.
+    /// Most cells it may use.
     pub cells_limit: Uint,
-    /// Offer per cycle.
+    /// Price offered per cycle.
     pub cycle_bid: BidView,
-    /// Offer per cell.
+    /// Price offered per cell.
     pub cell_bid: BidView,
     /// Deposits for what it leaves in the state, at most: 0, since no report of a runner stays there.
     #[serde(default)]
     pub max_deposit: BigUint,
-    /// What to do.
     pub instruction: RunnerInstruction,
     /// r, s and v, over the transaction's digest.
     pub signature: HexBytes,
@@ -103,25 +97,14 @@ pub struct SignedParts {
 /// What a runner reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum RunnerInstruction {
-    /// It is alive.
+    /// Heartbeat.
     Heartbeat {},
     /// It is bound to a result.
-    CommitResult {
-        /// Of this job.
-        job: HexHash,
-        /// By this hash.
-        commitment: HexHash,
-    },
-    /// Its result.
-    RevealResult {
-        /// Of this job.
-        job: HexHash,
-        /// The result.
-        reveal: RevealView,
-    },
+    CommitResult { job: HexHash, commitment: HexHash },
+    /// Reveals a committed result.
+    RevealResult { job: HexHash, reveal: RevealView },
     /// The result of a job with a single runner.
     SubmitResult {
-        /// Of this job.
         job: HexHash,
         /// The result, or an excuse.
         result: DeliveryView,
@@ -143,7 +126,7 @@ pub enum PartsError {
 pub struct RunnerPosted {
     /// Where: always `mempool`; a validator only forwards what a runner signed.
     pub went_to: String,
-    /// What it reports.
+    /// Name of the instruction.
     pub instruction: String,
     /// The job that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,16 +139,14 @@ pub struct RunnerPosted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaucetRequest {
-    /// The account.
     pub address: HexAddress,
 }
 
 /// What the faucet gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FaucetResponse {
-    /// The transfer.
+    /// Hash of the transfer.
     pub transaction: HexHash,
-    /// How much.
     pub amount: BigUint,
 }
 

@@ -1,6 +1,7 @@
 //! Timers in JSON.
 
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
+use super::view::{ToView, view};
 use remuda_protocol::primitives::{B256, Height};
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;
@@ -8,77 +9,48 @@ use remuda_protocol::timers::record::{Timer, TimerLane};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Limits on timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TimerConfigView {
-    /// A timer expires at most so many blocks after it is scheduled or extended.
-    pub ttl_blocks_max: Uint,
-    /// Timers that an actor may have at a time.
-    pub live_per_actor_max: u32,
-    /// Bytes of a payload.
-    pub payload_bytes_max: u32,
-    /// Cycles that a timer may ask for.
-    pub gas_limit_max: Uint,
-    /// Cells that a timer may ask for.
-    pub cells_max: Uint,
-    /// Cycles of the cleaning lane.
-    pub gc_cycles_per_block: Uint,
-}
-
-impl ToView for TimerConfig {
-    type View = TimerConfigView;
-    fn to_view(&self) -> TimerConfigView {
-        TimerConfigView {
-            ttl_blocks_max: self.ttl_blocks_max.to_view(),
-            live_per_actor_max: self.live_per_actor_max,
-            payload_bytes_max: self.payload_bytes_max,
-            gas_limit_max: self.gas_limit_max.to_view(),
-            cells_max: self.cells_max.to_view(),
-            gc_cycles_per_block: self.gc_cycles_per_block.to_view(),
-        }
+view! {
+    /// Limits on timers.
+    #[derive(Copy)]
+    pub struct TimerConfigView of TimerConfig {
+        /// A timer expires at most so many blocks after it is scheduled or extended.
+        ttl_blocks_max: Uint,
+        /// Timers that an actor may have at a time.
+        live_per_actor_max: u32,
+        /// Bytes of a payload.
+        payload_bytes_max: u32,
+        /// Cycles that a timer may ask for.
+        gas_limit_max: Uint,
+        /// Cells that a timer may ask for.
+        cells_max: Uint,
+        /// Cycles of the cleaning lane.
+        gc_cycles_per_block: Uint,
     }
 }
 
-/// When a timer is due, and on what terms. What is left out is as the chain sees fit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ScheduleTimerView {
-    /// When it is due.
-    pub height: Uint,
-    /// What the handler gets.
-    pub payload: HexBytes,
-    /// Who pays.
-    pub fee_payer: Option<HexAddress>,
-    /// Cycles at most.
-    pub gas_limit: Option<Uint>,
-    /// Cells at most.
-    pub max_cells: Option<Uint>,
-    /// The last block in which it may fire.
-    pub expires_at: Option<Uint>,
-    /// The most it pays per cycle in the lane.
-    pub max_fee_per_cycle: Option<BigUint>,
-    /// The most of it that is tip.
-    pub max_priority_fee_per_cycle: Option<BigUint>,
-    /// An agent that names its fees when it is due.
-    pub agent: Option<HexAddress>,
-    /// Withdrawn.
-    pub bid: Option<BigUint>,
-}
-
-impl ToView for ScheduleTimer {
-    type View = ScheduleTimerView;
-    fn to_view(&self) -> ScheduleTimerView {
-        ScheduleTimerView {
-            height: self.height.to_view(),
-            payload: self.payload.to_view(),
-            fee_payer: self.fee_payer.to_view(),
-            gas_limit: self.gas_limit.to_view(),
-            max_cells: self.max_cells.to_view(),
-            expires_at: self.expires_at.to_view(),
-            max_fee_per_cycle: self.max_fee_per_cycle.to_view(),
-            max_priority_fee_per_cycle: self.max_priority_fee_per_cycle.to_view(),
-            agent: self.agent.to_view(),
-            bid: self.bid.to_view(),
-        }
+view! {
+    /// When a timer is due, and on what terms. What is left out is as the chain sees fit.
+    pub struct ScheduleTimerView of ScheduleTimer {
+        /// Height at which it is due.
+        height: Uint,
+        /// Argument of the handler.
+        payload: HexBytes,
+        /// Account that pays the fees.
+        fee_payer: Option<HexAddress>,
+        /// Most cycles it may use.
+        gas_limit: Option<Uint>,
+        /// Most cells it may use.
+        max_cells: Option<Uint>,
+        /// The last block in which it may fire.
+        expires_at: Option<Uint>,
+        /// The most it pays per cycle in the lane.
+        max_fee_per_cycle: Option<BigUint>,
+        /// The most of it that is tip.
+        max_priority_fee_per_cycle: Option<BigUint>,
+        /// An agent that names its fees when it is due.
+        agent: Option<HexAddress>,
+        /// Withdrawn: must be absent.
+        bid: Option<BigUint>,
     }
 }
 
@@ -93,7 +65,6 @@ pub struct TimersView {
     pub waiting: Uint,
     /// Timers that expired and are not cleaned away yet.
     pub uncollected: Uint,
-    /// Limits on timers.
     pub limits: TimerConfigView,
     /// Who may cancel and extend any timer and change the limits.
     pub system_deployers: Vec<HexAddress>,
@@ -119,19 +90,18 @@ impl TimersView {
 /// A timer that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TimerView {
-    /// Its id.
     pub id: HexHash,
-    /// Whose handler it calls.
+    /// Actor whose handler is called.
     pub actor: HexAddress,
-    /// When it is due.
+    /// Height at which it is due.
     pub due: Uint,
     /// The last block in which it may fire.
     pub expires_at: Uint,
-    /// Who pays.
+    /// Account that pays the fees.
     pub fee_payer: HexAddress,
-    /// Cycles at most.
+    /// Most cycles it may use.
     pub gas_limit: Uint,
-    /// Cells at most.
+    /// Most cells it may use.
     pub max_cells: Uint,
     /// The most it pays per cycle in the lane.
     pub max_fee_per_cycle: BigUint,
@@ -142,7 +112,7 @@ pub struct TimerView {
     /// What it is held against; the actor gets it when the timer ends.
     #[serde(default)]
     pub deposit: BigUint,
-    /// What the handler gets.
+    /// Argument of the handler.
     pub payload: HexBytes,
     /// The height that all of this is from.
     pub height: Uint,

@@ -4,9 +4,10 @@ use super::entitlement::{ActionText, ConstraintsView, ScopeText};
 use super::event::{ExcuseName, SignalName};
 use super::receipt::ReceiptView;
 use super::runner::OfferView;
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
 use super::spec::JobSpecView;
 use super::timer::{ScheduleTimerView, TimerConfigView};
+use super::view::{ToView, named_view, view};
 use remuda_protocol::codec::{Bytes, Decode, DecodeError};
 use remuda_protocol::fees::Bid;
 use remuda_protocol::primitives::Height;
@@ -22,21 +23,19 @@ pub struct TransactionView {
     pub hash: HexHash,
     /// Who signed it; none if the signature names nobody.
     pub from: Option<HexAddress>,
-    /// For which chain.
     pub chain_id: Uint,
     /// The account's count of transactions.
     pub nonce: Uint,
-    /// Cycles at most.
+    /// Most cycles it may use.
     pub cycles_limit: Uint,
-    /// Cells at most.
+    /// Most cells it may use.
     pub cells_limit: Uint,
-    /// Offer per cycle.
+    /// Price offered per cycle.
     pub cycle_bid: BidView,
-    /// Offer per cell.
+    /// Price offered per cell.
     pub cell_bid: BidView,
     /// Deposits for what it leaves in the state, at most; returned to the owners of the records.
     pub max_deposit: BigUint,
-    /// What to do.
     pub instruction: InstructionView,
     /// r, s and v.
     pub signature: HexBytes,
@@ -60,10 +59,10 @@ impl TransactionView {
             nonce: Uint(body.nonce),
             cycles_limit: Uint(body.cycles_limit),
             cells_limit: Uint(body.cells_limit),
-            cycle_bid: body.cycle_bid.into(),
-            cell_bid: body.cell_bid.into(),
+            cycle_bid: body.cycle_bid.to_view(),
+            cell_bid: body.cell_bid.to_view(),
             max_deposit: body.max_deposit.to_view(),
-            instruction: (&body.instruction).into(),
+            instruction: body.instruction.to_view(),
             signature: signature.to_view(),
             bytes: u32::try_from(signed.len()).unwrap_or(u32::MAX),
             height: height.to_view(),
@@ -77,7 +76,6 @@ impl TransactionView {
 pub struct TransactionStatusView {
     /// Hash of its signed bytes.
     pub hash: HexHash,
-    /// Where it is.
     pub status: TransactionStatus,
     /// Height of the newest finalised block then.
     pub height: Uint,
@@ -88,7 +86,6 @@ pub struct TransactionStatusView {
 pub enum TransactionStatus {
     /// In a finalised block.
     Included {
-        /// Height of that block.
         height: Uint,
         /// How it ended; none if this node no longer has the block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,18 +98,14 @@ pub enum TransactionStatus {
     Unknown {},
 }
 
-/// What a transaction offers for one meter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BidView {
-    /// Most it pays per unit, everything included.
-    pub max_fee: BigUint,
-    /// Most of it that goes to the proposer.
-    pub max_priority: BigUint,
-}
-
-impl From<Bid> for BidView {
-    fn from(bid: Bid) -> Self {
-        Self { max_fee: BigUint(bid.max_fee), max_priority: BigUint(bid.max_priority) }
+view! {
+    /// What a transaction offers for one meter.
+    #[derive(Copy)]
+    pub struct BidView of Bid {
+        /// Most it pays per unit, everything included.
+        max_fee: BigUint,
+        /// Most of it that goes to the proposer.
+        max_priority: BigUint,
     }
 }
 
@@ -123,10 +116,7 @@ pub enum DeliveryView {
     /// A result.
     Result(HexBytes),
     /// The reason why there is none.
-    Excuse {
-        /// The reason.
-        excuse: ExcuseName,
-    },
+    Excuse { excuse: ExcuseName },
 }
 
 impl ToView for Delivery {
@@ -154,60 +144,23 @@ impl From<DeliveryView> for Delivery {
     }
 }
 
-/// One runner's result, opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct RevealView {
-    /// Whose.
-    pub runner: HexAddress,
-    /// The result, or an excuse.
-    pub result: DeliveryView,
-    /// What hid it in the commitment.
-    pub salt: HexHash,
-    /// The runner's signature over it.
-    pub result_sig: HexBytes,
-}
-
-impl ToView for Reveal {
-    type View = RevealView;
-    fn to_view(&self) -> RevealView {
-        RevealView {
-            runner: self.runner.to_view(),
-            result: self.result.to_view(),
-            salt: self.salt.to_view(),
-            result_sig: self.result_sig.to_view(),
-        }
+view! {
+    /// One runner's result, opened.
+    pub struct RevealView of Reveal {
+        runner: HexAddress,
+        /// The result, or an excuse.
+        result: DeliveryView,
+        /// What hid it in the commitment.
+        salt: HexHash,
+        /// The runner's signature over it.
+        result_sig: HexBytes,
     }
 }
 
-/// The table of instructions; it does not compile unless it names every one of the protocol.
-macro_rules! instruction_views {
-    ($( $variant:ident { $($field:ident: $ty:ty),* } $about:literal; )*) => {
-        /// What a transaction does: `{"Transfer":{"to":"0x…","amount":"1"}}`.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-        pub enum InstructionView {
-            $( #[doc = $about] $variant { $( #[doc = stringify!($field)] $field: $ty, )* }, )*
-        }
+named_view! {
+    /// What a transaction does: `{"Transfer":{"to":"0x…","amount":"1"}}`.
+    pub enum InstructionView of Instruction;
 
-        impl From<&Instruction> for InstructionView {
-            fn from(instruction: &Instruction) -> Self {
-                match instruction {
-                    $( Instruction::$variant { $($field),* } => Self::$variant {
-                        $( $field: $field.to_view(), )*
-                    }, )*
-                }
-            }
-        }
-
-        impl InstructionView {
-            /// Its name, as it stands in the JSON.
-            pub fn name(&self) -> &'static str {
-                match self { $( Self::$variant { .. } => stringify!($variant), )* }
-            }
-        }
-    };
-}
-
-instruction_views! {
     Transfer { to: HexAddress, amount: BigUint } "Send money.";
     RegisterRunner { stake: BigUint, offer: OfferView } "Join as a runner.";
     UpdateRunner { offer: OfferView } "Change the offer.";

@@ -7,7 +7,6 @@ use utoipa::ToSchema;
 /// The validators that a runner keeps sessions with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunnerValidators {
-    /// The runner.
     pub runner: HexAddress,
     /// The height that all of this is from.
     pub height: Uint,
@@ -23,7 +22,7 @@ pub struct RunnerValidators {
 /// A validator, for a runner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunnerValidator {
-    /// Its number.
+    /// Number of the validator.
     pub index: u32,
     /// Its identity key, which it shows in TLS.
     pub key: HexHash,
@@ -31,14 +30,14 @@ pub struct RunnerValidator {
     pub link: Option<String>,
     /// Where its API is; none if the node does not know.
     pub api: Option<String>,
-    /// Of the running epoch.
+    /// Whether it belongs to the running epoch.
     pub current: bool,
 }
 
 /// A committee member's result for its aggregator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HandoverPost {
-    /// Whose result.
+    /// Runner that made the result.
     pub runner: HexAddress,
     /// Sealed to the aggregator's key.
     pub sealed: HexBytes,

@@ -6,8 +6,10 @@
 //! and times a block without transactions.
 
 use super::world::{SUBMITTER, World, address_of, http, llm, spec_of};
+use super::{Output, progress};
 use clap::Args as ClapArgs;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
+use remuda::failure::Failure;
 use remuda_protocol::actors::record::{Actor, Frame, Wait, WaitOn};
 use remuda_protocol::agenda::{Task, WORK_PER_BLOCK};
 use remuda_protocol::codec::{Bytes, Encode};
@@ -27,8 +29,7 @@ use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId, keccak25
 use remuda_protocol::registry::runner::Runner;
 use remuda_protocol::state::{Indexed, StateKey, read};
 use remuda_protocol::verifier::check::VerifierCheck;
-use serde_json::{Value, json};
-use std::process::ExitCode;
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// Time the work that a block does besides its transactions, at its worst.
@@ -46,11 +47,10 @@ pub(super) struct Args {
     #[arg(value_parser = RangedU64ValueParser::<u32>::new().range(1_000..=1_000_000))]
     runners: u32,
     /// Only this case.
-    #[arg(long)]
+    #[arg(long, value_parser = PossibleValuesParser::new(CASES.iter().map(|(name, ..)| *name)))]
     case: Option<String>,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
 /// A fifth of a leader's time on a chain with a block each second.
@@ -75,40 +75,24 @@ const CASES: &[Case] = &[
     ("epoch", "committee sizes of an epoch", epoch),
 ];
 
-pub(super) fn main(args: &Args) -> ExitCode {
-    if cfg!(debug_assertions) {
-        eprintln!("remuda-lab bench: a development build; only figures of a release build count");
-    }
-    let known = |name: &String| CASES.iter().any(|(case, ..)| case == name);
-    if let Some(name) = args.case.as_ref().filter(|name| !known(name)) {
-        let names: Vec<&str> = CASES.iter().map(|(name, ..)| *name).collect();
-        eprintln!("remuda-lab bench closing: no case \"{name}\"; there are {}", names.join(", "));
-        return ExitCode::from(2);
-    }
+pub(super) fn run(args: &Args) -> Result<bool, Failure> {
     let mut rows = Vec::new();
     let mut slow = false;
     for (name, what, prepare) in CASES {
         if args.case.as_ref().is_some_and(|only| only != name) {
             continue;
         }
-        super::progress(&format!("{name} …"));
-        let world = prepare(args.runners);
-        let (took, events) = measure(&world);
+        progress(&format!("{name} …"));
+        let (took, events) = measure(&prepare(args.runners));
         slow |= took > AIM;
-        if !args.json {
-            println!("{:>9.1} ms  {:>7} events  {name}: {what}", millis(took), events);
-        }
+        args.out.line(format_args!("{:>9.1} ms  {events:>7} events  {name}: {what}", millis(took)));
         rows.push(json!({ "case": name, "what": what, "ms": millis(took), "events": events }));
     }
-    if args.json {
-        let (runners, validators) = (args.runners, VALIDATORS);
-        let figures = json!({
-            "bench": "closing", "runners": runners, "validators": validators,
-            "aim_ms": millis(AIM), "rows": Value::Array(rows),
-        });
-        println!("{figures}");
-    }
-    if slow { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    args.out.figures(&json!({
+        "bench": "closing", "runners": args.runners, "validators": VALIDATORS,
+        "aim_ms": millis(AIM), "rows": rows,
+    }))?;
+    Ok(!slow)
 }
 
 fn millis(time: Duration) -> f64 {

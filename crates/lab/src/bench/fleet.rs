@@ -1,6 +1,8 @@
 //! `remuda-lab bench fleet`: what an orchestrator can carry.
 
-use super::progress;
+use super::{Output, progress};
+use crate::percentile;
+use remuda::demo::network::resident_bytes;
 use remuda::failure::Failure;
 use remuda::fleet::{Stage, failed, local, read_token};
 use remuda::format::grouped;
@@ -19,7 +21,6 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -36,10 +37,10 @@ pub(super) struct Args {
     /// Workers that do jobs at the same time.
     #[arg(long, default_value_t = 64)]
     workers: u32,
-    /// Jobs of each.
+    /// Jobs per worker.
     #[arg(long, default_value_t = 50)]
     jobs: u32,
-    /// Heartbeats of each.
+    /// Heartbeats per worker.
     #[arg(long, default_value_t = 200)]
     beats: u32,
     /// Workers that wait for work.
@@ -51,9 +52,8 @@ pub(super) struct Args {
     /// A PostgreSQL database to measure besides. It must be empty, or one of ours that nobody uses.
     #[arg(long, value_name = "URL")]
     postgres: Option<String>,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
 /// Connections that are opened at a time.
@@ -99,12 +99,7 @@ struct Report {
     idle: Option<Idle>,
 }
 
-/// Runs the benchmark.
-pub(super) fn main(args: &Args) -> ExitCode {
-    super::run_to_end("fleet", run(args))
-}
-
-async fn run(args: &Args) -> Result<(), Failure> {
+pub(super) async fn run(args: &Args) -> Result<bool, Failure> {
     let load = Load { runners: args.workers, jobs_each: args.jobs, beats_each: args.beats };
     let mut stage = Stage::start(super::program()?, "remuda-bench-fleet-", |text| text).await?;
     let measured = measure(args, load, &stage).await;
@@ -118,22 +113,19 @@ async fn run(args: &Args) -> Result<(), Failure> {
         stage.stop().await;
         report.idle = Some(measured?);
     }
-    if args.json {
-        println!("{}", serde_json::to_string(&report).map_err(failed)?);
-        return Ok(());
-    }
-    println!("{} workers at a time, {} jobs", report.workers, grouped(report.jobs));
-    figures("SQLite", &report.sqlite);
-    report.postgres.iter().for_each(|found| figures("PostgreSQL", found));
+    let out = &args.out;
+    out.line(format_args!("{} workers at a time, {} jobs", report.workers, grouped(report.jobs)));
+    print(out, "SQLite", &report.sqlite);
+    report.postgres.iter().for_each(|found| print(out, "PostgreSQL", found));
     let Http { jobs_per_second, lease_micros_p50, lease_micros_p99 } = report.http;
-    println!(
+    out.line(format_args!(
         "SQLite over HTTP, signed: {} jobs/s, lease p50 {} µs, p99 {} µs",
         grouped(jobs_per_second),
         grouped(lease_micros_p50),
         grouped(lease_micros_p99)
-    );
+    ));
     if let Some(idle) = &report.idle {
-        println!(
+        out.line(format_args!(
             "{} idle workers: {} MiB resident ({} kB each), {}.{} % of a core over {} s",
             grouped(idle.workers as u64),
             idle.resident_bytes >> 20,
@@ -141,19 +133,20 @@ async fn run(args: &Args) -> Result<(), Failure> {
             idle.cpu_permille / 10,
             idle.cpu_permille % 10,
             idle.watched_seconds
-        );
+        ));
     }
-    Ok(())
+    out.figures(&report)?;
+    Ok(true)
 }
 
-fn figures(name: &str, found: &Figures) {
-    println!(
+fn print(out: &Output, name: &str, found: &Figures) {
+    out.line(format_args!(
         "{name}: {} jobs/s (submit, grant, ack, complete), lease p50 {} µs, p99 {} µs, {} heartbeats/s",
         grouped(found.jobs_per_second),
         grouped(found.lease_micros_p50),
         grouped(found.lease_micros_p99),
         grouped(found.heartbeats_per_second)
-    );
+    ));
 }
 
 async fn measure(args: &Args, load: Load, stage: &Stage) -> Result<Report, Failure> {
@@ -198,8 +191,7 @@ async fn over_http(stage: &Stage, load: Load) -> Result<Http, Failure> {
     }
     let micros = (began.elapsed().as_micros() as u64).max(1);
     waits.sort_unstable();
-    let at = |percent: usize| waits.get(waits.len() * percent / 100);
-    let at = |percent: usize| at(percent).map_or(0, |wait| wait.as_micros() as u64);
+    let at = |percent| percentile(&waits, percent).as_micros() as u64;
     Ok(Http {
         jobs_per_second: waits.len() as u64 * 1_000_000 / micros,
         lease_micros_p50: at(50),
@@ -269,7 +261,7 @@ async fn idle(stage: &Stage, workers: usize, hold: Duration) -> Result<Idle, Fai
     }
     let process = stage.parts[0].id();
     let (link, key) = machine(stage).await?;
-    let resident_bytes_before = resident_bytes(process);
+    let resident_bytes_before = resident_bytes(&process.to_string());
     let began = Instant::now();
     let mut waiting = JoinSet::new();
     for first in (0..workers).step_by(AT_A_TIME) {
@@ -292,7 +284,7 @@ async fn idle(stage: &Stage, workers: usize, hold: Duration) -> Result<Idle, Fai
     tokio::time::sleep(hold).await;
     let used = self::ticks(process).saturating_sub(ticks) * 1_000_000 / TICKS_PER_SECOND;
     let cpu_permille = used / (since.elapsed().as_millis() as u64).max(1);
-    let resident_bytes = resident_bytes(process);
+    let resident_bytes = resident_bytes(&process.to_string());
     let grown = resident_bytes.saturating_sub(resident_bytes_before);
     if waiting.try_join_next().is_some() {
         return Err(failed("a worker was turned away"));
@@ -323,13 +315,6 @@ async fn wait_for_work(link: Link, runner_id: RunnerId) {
             _ => tokio::time::sleep(Duration::from_millis(800)).await,
         }
     }
-}
-
-fn resident_bytes(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) * 1_024
 }
 
 /// The time that a process has had, in the system's units.

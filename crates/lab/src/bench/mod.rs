@@ -11,9 +11,12 @@ mod timers;
 mod vm;
 mod world;
 
+use crate::progress;
 use clap::Subcommand;
 use remuda::failure::Failure;
-use std::io::{IsTerminal as _, Write as _};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,19 +43,69 @@ enum Bench {
     Vm(vm::Args),
 }
 
-/// Runs a benchmark.
+/// Runs a benchmark. Its answer says whether the figures are what they must be.
 pub fn main(args: &Args) -> ExitCode {
-    match &args.bench {
-        Bench::Chain(args) => chain::main(args),
-        Bench::Closing(args) => closing::main(args),
-        Bench::Fleet(args) => fleet::main(args),
-        Bench::Push(args) => push::main(args),
-        Bench::Select(args) => select::main(args),
-        Bench::Sessions(args) => sessions::main(args),
-        Bench::Start(args) => start::main(args),
-        Bench::Timers(args) => timers::main(args),
-        Bench::Vm(args) => vm::main(args),
+    if cfg!(debug_assertions) {
+        eprintln!("remuda-lab bench: a development build; only figures of a release build count");
     }
+    let ended = match &args.bench {
+        Bench::Chain(args) => chain::run(args),
+        Bench::Closing(args) => closing::run(args),
+        Bench::Fleet(args) => block_on(fleet::run(args)),
+        Bench::Push(args) => block_on(push::run(args)),
+        Bench::Select(args) => select::run(args),
+        Bench::Sessions(args) => block_on(sessions::run(args)),
+        Bench::Start(args) => start::run(args),
+        Bench::Timers(args) => timers::run(args),
+        Bench::Vm(args) => vm::run(args),
+    };
+    progress("");
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("remuda-lab bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Standard output: text as the figures come, or one JSON object at the end.
+#[derive(clap::Args)]
+struct Output {
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Output {
+    /// Prints a line for people. A reader that has gone has seen enough.
+    fn line(&self, text: impl Display) {
+        if !self.json {
+            progress("");
+            let _ = writeln!(stdout(), "{text}");
+        }
+    }
+
+    /// Prints the figures for programs.
+    fn figures(&self, figures: &impl Serialize) -> Result<(), Failure> {
+        if self.json {
+            let text = serde_json::to_string(figures).map_err(failed)?;
+            let _ = writeln!(stdout(), "{text}");
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: impl Display) -> Failure {
+    Failure::Network(error.to_string())
+}
+
+/// Runs the part of a benchmark that talks to processes.
+fn block_on<T>(part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.map_err(Failure::Start)?.block_on(part)
 }
 
 /// `remuda`, which benchmarks start as validators, runners and workers. It is built beside this program.
@@ -62,31 +115,4 @@ fn program() -> Result<PathBuf, Failure> {
     found.into_iter().find(|path| path.is_file()).ok_or(Failure::Usage(
         "the program `remuda` is not beside this one; build it in the same profile: cargo build --bin remuda",
     ))
-}
-
-/// One line that is overwritten, where somebody watches.
-fn progress(text: &str) {
-    let mut stderr = std::io::stderr();
-    if stderr.is_terminal() {
-        // Nobody minds a progress line that cannot be written.
-        let _ = write!(stderr, "\r{text:60}\r");
-        let _ = stderr.flush();
-    }
-}
-
-/// Runs a benchmark that talks to processes, to its end.
-fn run_to_end(name: &str, bench: impl Future<Output = Result<(), Failure>>) -> ExitCode {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(bench),
-        Err(error) => Err(Failure::Start(error)),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("remuda-lab bench {name}: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -1,23 +1,16 @@
 //! `remuda-lab bench push`: how soon a runner has a job, pushed and polled for, with a real round trip.
 
-use super::progress;
-use remuda::demo::network::{Network, Runner, Wish};
+use super::{Output, program, progress};
+use crate::percentile;
+use remuda::demo::network::{Network, NetworkOptions, Runner, VALIDATORS, http, job};
 use remuda::demo::web::Web;
 use remuda::demo::wire;
 use remuda::failure::Failure;
-use remuda_client::types::EventBody;
-use remuda_protocol::codec::Bytes;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
 use remuda_protocol::presence::PresencePolicy;
 use remuda_protocol::primitives::Amount;
-use remuda_protocol::transaction::Instruction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// Time from a validator's final block to the runner's answer, with a round trip in between.
@@ -31,7 +24,7 @@ use std::time::Duration;
 /// Example: remuda-lab bench push --jobs 100
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Jobs.
+    /// Number of jobs.
     #[arg(long, default_value_t = 100)]
     jobs: usize,
     /// Milliseconds of a round trip.
@@ -40,39 +33,24 @@ pub(super) struct Args {
     /// Milliseconds between blocks.
     #[arg(long, default_value_t = 500)]
     block_ms: u64,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
 const NAMES: [&str; 2] = ["pushed", "polls"];
 
-/// Runs the benchmark.
-pub(super) fn main(args: &Args) -> ExitCode {
-    super::run_to_end("push", run(args))
-}
-
-async fn run(args: &Args) -> Result<(), Failure> {
+pub(super) async fn run(args: &Args) -> Result<bool, Failure> {
     let rtt = Duration::from_millis(args.rtt_ms);
     let wires = wire::round_trips(rtt / 2).map_err(Failure::Start)?;
     let wires: Vec<f64> = wires.iter().map(|time| time.as_secs_f64() * 1_000.0).collect();
     let web = Web::start().await.map_err(Failure::Start)?;
     progress("a network of four validators");
-    let network = Network::start(
-        None,
-        &Wish {
-            program: super::program()?,
-            host: Ipv4Addr::LOCALHOST.into(),
-            validators: 4,
-            block_time: Duration::from_millis(args.block_ms),
-            runners: NAMES.map(str::to_owned).into(),
-            pinned: Vec::new(),
-            logs: Some("info,remuda_node::runners=debug,remuda_runner::daemon::runner_core=debug"),
-            delay: Some(rtt / 2),
-            params: |params| params.presence_policy = PresencePolicy::Shadow as u8,
-        },
-    )
-    .await?;
+    let block_time = Duration::from_millis(args.block_ms);
+    let mut options = NetworkOptions::new(program()?, block_time, NAMES);
+    options.logs = Some("info,remuda_node::runners=debug,remuda_runner::daemon::runner_core=debug");
+    options.delay = Some(rtt / 2);
+    options.params = |params| params.presence_policy = PresencePolicy::Shadow as u8;
+    let network = Network::start(None, &options).await?;
     let work = "[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n";
     let mut pushed = network.equip(NAMES[0], work)?;
     let mut polls = network.equip(NAMES[1], &format!("push = false\n{work}"))?;
@@ -83,12 +61,15 @@ async fn run(args: &Args) -> Result<(), Failure> {
     network.present(&[pushed.address()]).await?;
     for i in 0..args.jobs {
         progress(&format!("{i} of {} jobs", args.jobs));
-        order(&network, web.url("/price")).await?;
+        // For whoever is drawn.
+        let mut job = job(http(web.url("/price"), ""), VerificationMode::None, 1, 1, Vec::new());
+        (job.max_price, job.timeout_blocks) = (Amount::cby(1), 60);
+        job.result_schema.max_return_bytes = 1_024;
+        network.submit(job).await?;
         tokio::time::sleep(Duration::from_millis(args.block_ms / 2)).await;
     }
     tokio::time::sleep(Duration::from_millis(args.block_ms * 8)).await;
-    progress("");
-    let logs: Vec<String> = (0..4).map(|validator| network.log(validator)).collect();
+    let logs: Vec<String> = (0..VALIDATORS).map(|validator| network.log(validator)).collect();
     let push = answers(&logs, &pushed);
     let poll = learned(&logs, &polls);
     let figures = json!({
@@ -111,51 +92,9 @@ async fn run(args: &Args) -> Result<(), Failure> {
     if push.is_empty() || poll.is_empty() {
         return Err(Failure::Network(format!("nothing was measured: {figures}")));
     }
-    if args.json {
-        println!("{figures}");
-    } else {
-        println!("{figures:#}");
-    }
-    Ok(())
-}
-
-/// A job for one runner: whoever is drawn.
-async fn order(network: &Network, url: String) -> Result<(), Failure> {
-    let spec = JobSpec {
-        job_type: JobType::Http {
-            method: "GET".into(),
-            url,
-            headers: Vec::new(),
-            body: Bytes::default(),
-            extract: String::new(),
-        },
-        bounds: ResourceBounds::default(),
-        verification: Verification {
-            mode: VerificationMode::None,
-            runners: 1,
-            threshold: 1,
-            checks: Vec::new(),
-        },
-        result_schema: ResultSchema {
-            max_return_bytes: 1_024,
-            expected_execution_ms: 100,
-            data_format: DataFormat::Json,
-        },
-        max_price: Amount::cby(1),
-        tip: Amount::ZERO,
-        timeout_blocks: 60,
-        callback: None,
-        tee_required: false,
-        secrets: Vec::new(),
-        required_runner_pool: None,
-    };
-    let receipt = network.client.send(&network.submitter, Instruction::SubmitJob { spec }).await?;
-    let ordered = |event: &EventBody| matches!(event, EventBody::JobSubmitted { .. });
-    if receipt.events.iter().any(ordered) {
-        Ok(())
-    } else {
-        Err(Failure::TurnedDown(Box::new(receipt)))
-    }
+    args.out.line(format_args!("{figures:#}"));
+    args.out.figures(&figures)?;
+    Ok(true)
 }
 
 /// Lines of a log about pushes, as objects.
@@ -205,10 +144,6 @@ fn learned(logs: &[String], runner: &Runner) -> Vec<f64> {
     let mut times: Vec<f64> = lines(&log).filter_map(of).collect();
     times.sort_by(f64::total_cmp);
     times
-}
-
-fn percentile(times: &[f64], percent: usize) -> f64 {
-    times.get(times.len().saturating_sub(1) * percent / 100).copied().unwrap_or(f64::NAN)
 }
 
 fn summary(times: &[f64]) -> Value {

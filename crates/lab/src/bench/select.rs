@@ -7,8 +7,10 @@
 //! all runners, filter, sort, hash, draw. Both must agree on every root.
 
 use super::world::{SUBMITTER, World, address_of, http, llm, profile_of, spec_of};
+use super::{Output, failed, progress};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
+use remuda::failure::Failure;
 use remuda_protocol::codec::Encode;
 use remuda_protocol::dispatcher::filter::{Entry, Query, Rules};
 use remuda_protocol::dispatcher::naive::{Candidate, naive_draw, naive_root};
@@ -22,8 +24,6 @@ use remuda_protocol::primitives::{Address, Amount, B256, Slot, keccak256};
 use remuda_protocol::registry::versioned::Stamp;
 use remuda_protocol::state::{Diff, Indexed, StateKey, View, read};
 use serde_json::{Value, json};
-use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,9 +53,8 @@ pub(super) struct Args {
     /// Only this workload, instead of all three.
     #[arg(long, value_enum)]
     workload: Option<Workload>,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
 const COLUMNS: &str = "\
@@ -99,28 +98,12 @@ impl Workload {
     }
 }
 
-pub(super) fn main(args: &Args) -> ExitCode {
-    if cfg!(debug_assertions) {
-        eprintln!("remuda-lab bench: a development build; only figures of a release build count");
-    }
-    match run(args, &mut io::stdout().lock()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => {
-            eprintln!("remuda-lab bench: the naive rule finds another root");
-            ExitCode::FAILURE
-        }
-        // Whoever reads has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("remuda-lab bench: cannot write stdout: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Measures and writes; true if all roots agree.
-fn run(args: &Args, out: &mut impl Write) -> io::Result<bool> {
+pub(super) fn run(args: &Args) -> Result<bool, Failure> {
     let mut rows = Vec::new();
+    args.out.line(format_args!(
+        "{:>9} {:>8} {:>13} {:>11} {:>11} {:>13} {:>9}",
+        "runners", "workload", "µs per job", "roster µs", "block µs", "naive µs/job", "ratio"
+    ));
     for &runners in &args.runners {
         for &workload in Workload::value_variants() {
             if args.workload.is_some_and(|only| only != workload) {
@@ -128,47 +111,26 @@ fn run(args: &Args, out: &mut impl Write) -> io::Result<bool> {
             }
             progress(&format!("{runners} runners, {} jobs …", workload.name()));
             let row = measure(args, runners, workload);
-            progress("");
-            if !args.json {
-                write_row(out, &row, rows.is_empty())?;
-            }
+            print(args, &row);
             rows.push(row);
         }
     }
-    let agree = rows.iter().all(|row| row["roots_agree"] == Value::Bool(true));
-    if args.json {
-        let figures = json!({
-            "bench": "select", "blocks": args.blocks,
-            "changed_per_block_bps": 100, "committee": 3, "rows": rows,
-        });
-        writeln!(out, "{figures}")?;
-        out.flush()?;
-    }
-    Ok(agree)
-}
-
-/// Live progress on a terminal; silence in a pipe.
-fn progress(text: &str) {
-    if std::io::stderr().is_terminal() {
-        // If the terminal is gone, so is the reader of this.
-        let _ = write!(io::stderr(), "\r\x1b[2K{text}");
+    args.out.figures(&json!({
+        "bench": "select", "blocks": args.blocks,
+        "changed_per_block_bps": 100, "committee": 3, "rows": rows,
+    }))?;
+    match rows.iter().all(|row| row["roots_agree"] == Value::Bool(true)) {
+        true => Ok(true),
+        false => Err(failed("the naive rule finds another root")),
     }
 }
 
-fn write_row(out: &mut impl Write, row: &Value, first: bool) -> io::Result<()> {
-    if first {
-        writeln!(
-            out,
-            "{:>9} {:>8} {:>13} {:>11} {:>11} {:>13} {:>9}",
-            "runners", "workload", "µs per job", "roster µs", "block µs", "naive µs/job", "ratio"
-        )?;
-    }
+fn print(args: &Args, row: &Value) {
     let number = |name: &str| row[name].as_f64().unwrap_or_default();
     let ratio = number("ratio");
     // As it is printed: 9.96 would be 10.0 with one decimal.
     let decimals = usize::from(ratio < 9.95);
-    writeln!(
-        out,
+    args.out.line(format_args!(
         "{:>9} {:>8} {:>13.1} {:>11.1} {:>11.1} {:>13.1} {:>8.*}×",
         row["runners"].as_u64().unwrap_or_default(),
         row["workload"].as_str().unwrap_or_default(),
@@ -178,8 +140,7 @@ fn write_row(out: &mut impl Write, row: &Value, first: bool) -> io::Result<()> {
         number("naive_us_per_job"),
         decimals,
         ratio,
-    )?;
-    out.flush()
+    ));
 }
 
 fn measure(args: &Args, runners: u32, workload: Workload) -> Value {
@@ -307,7 +268,7 @@ impl World {
         let entries: Vec<Entry> = (0..self.runners)
             .filter_map(|slot| {
                 load_entry(
-                    &After(self, outcome),
+                    &Uncommitted(self, outcome),
                     Slot(slot),
                     Some(Stamp::opening(self.height().plus(1))),
                 )
@@ -328,9 +289,9 @@ impl World {
 }
 
 /// The state after a block that has not been committed.
-struct After<'a>(&'a World, &'a Outcome);
+struct Uncommitted<'a>(&'a World, &'a Outcome);
 
-impl View for After<'_> {
+impl View for Uncommitted<'_> {
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         match self.1.diff.get(key) {
             Some(value) => value.as_deref().map(<[u8]>::to_vec),

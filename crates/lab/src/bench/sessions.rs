@@ -1,7 +1,8 @@
 //! `remuda-lab bench sessions`: what it costs a validator to hold many runners, and to take them back.
 
-use super::progress;
-use remuda::demo::network::{Network, Wish, key};
+use super::{Output, failed, program, progress};
+use crate::percentile;
+use remuda::demo::network::{Network, NetworkOptions, key};
 use remuda::failure::Failure;
 use remuda_client::{BlockId, Client};
 use remuda_link::quic::client::Connector;
@@ -15,7 +16,6 @@ use remuda_protocol::transaction::Instruction;
 use remuda_runner::backoff::CONNECT;
 use serde_json::json;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
@@ -34,9 +34,8 @@ pub(super) struct Args {
     /// How long they are held, in seconds.
     #[arg(long, default_value_t = 10)]
     hold: u64,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
 const BLOCK_TIME: Duration = Duration::from_millis(250);
@@ -47,11 +46,6 @@ const PER_ADDRESS: usize = 32;
 const AT_A_TIME: usize = 32;
 /// Transactions in one request.
 const BATCH: usize = 50;
-
-/// Runs the benchmark.
-pub(super) fn main(args: &Args) -> ExitCode {
-    super::run_to_end("sessions", run(args))
-}
 
 /// A runner on its way to the validator.
 #[derive(Clone)]
@@ -82,33 +76,20 @@ impl Caller {
             }
             tokio::time::sleep(CONNECT.jittered(attempt, rand::random())).await;
         }
-        Err(Failure::Network("a runner gave up".to_owned()))
+        Err(failed("a runner gave up"))
     }
 }
 
-async fn run(args: &Args) -> Result<(), Failure> {
+pub(super) async fn run(args: &Args) -> Result<bool, Failure> {
     // Three of four validators are a runner's; so many have the first one among theirs, and some more.
     let names: Vec<String> = (0..args.sessions * 3 / 2 + 16).map(|i| format!("s{i}")).collect();
     progress("a network of four validators");
-    let network = Network::start(
-        None,
-        &Wish {
-            program: super::program()?,
-            host: std::net::Ipv4Addr::LOCALHOST.into(),
-            validators: 4,
-            block_time: BLOCK_TIME,
-            runners: names.clone(),
-            pinned: Vec::new(),
-            logs: None,
-            delay: None,
-            params: |_| {},
-        },
-    )
-    .await?;
+    let options = NetworkOptions::new(program()?, BLOCK_TIME, names.clone());
+    let network = Network::start(None, &options).await?;
     register(&network, &names).await?;
     let callers = callers(&network, &names, args.sessions).await?;
     if callers.len() < args.sessions {
-        return Err(Failure::Network("too few runners have the first validator".to_owned()));
+        return Err(failed("too few runners have the first validator"));
     }
     let before = network.resident_bytes(0);
     let mut sessions = Vec::new();
@@ -130,12 +111,11 @@ async fn run(args: &Args) -> Result<(), Failure> {
     let stormy = gaps(&network.client, (height, end.max(height + 2))).await?;
     let mut times: Vec<Duration> = back.iter().map(|(took, _, _)| *took).collect();
     times.sort_unstable();
-    let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_millis() as u64;
+    let at = |percent| percentile(&times, percent).as_millis() as u64;
     let retries: u32 = back.iter().map(|(_, attempts, _)| attempts).sum();
     let stormed = network.resident_bytes(0);
     // Sessions first fill what the process had set aside; the larger figure is nearer to the truth.
     let each = held.max(stormed).saturating_sub(before) / args.sessions as u64;
-    progress("");
     let figures = json!({
         "sessions": args.sessions,
         "resident_bytes_before": before,
@@ -154,14 +134,11 @@ async fn run(args: &Args) -> Result<(), Failure> {
     });
     drop(back);
     network.stop().await;
-    if args.json {
-        println!("{figures}");
-    } else {
-        for (name, value) in figures.as_object().into_iter().flatten() {
-            println!("{name:28} {value}");
-        }
+    for (name, value) in figures.as_object().into_iter().flatten() {
+        args.out.line(format_args!("{name:28} {value}"));
     }
-    Ok(())
+    args.out.figures(&figures)?;
+    Ok(true)
 }
 
 /// Connects all of these at once.
@@ -171,7 +148,7 @@ async fn all(callers: &[Caller]) -> Result<Vec<(Duration, u32, JoinSet<()>)>, Fa
         callers.iter().map(|caller| tokio::spawn(caller.clone().call(since))).collect();
     let mut open = Vec::new();
     for call in calls {
-        open.push(call.await.map_err(|error| Failure::Network(error.to_string()))??);
+        open.push(call.await.map_err(failed)??);
     }
     Ok(open)
 }
@@ -214,7 +191,7 @@ async fn callers(network: &Network, names: &[String], most: usize) -> Result<Vec
             let [high, low] = ((callers.len() / PER_ADDRESS) as u16 + 2).to_be_bytes();
             let local = SocketAddr::from((Ipv4Addr::new(127, 1, high, low), 0));
             let opened = Connector::new(local);
-            connector = Some(opened.map_err(|error| Failure::Network(error.to_string()))?);
+            connector = Some(opened.map_err(failed)?);
         }
         let Some(connector) = connector.clone() else { continue };
         let chain_id = status.chain_id.0;

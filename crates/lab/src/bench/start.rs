@@ -1,10 +1,10 @@
 //! `remuda-lab bench start`: start of a node with a chain behind it.
 
-use super::chain::{free_ports, scratch};
-use super::progress;
+use super::{Output, failed, progress};
 use crate::machine::{Application, Measure, measure_start};
+use remuda::demo::network::free_ports;
+use remuda::failure::Failure;
 use serde_json::json;
-use std::process::ExitCode;
 
 /// Time until a node with --blocks blocks behind it can answer, with and without its index on disk.
 ///
@@ -17,23 +17,11 @@ pub(super) struct Args {
     /// Blocks behind the node.
     #[arg(long, default_value_t = 20_000)]
     blocks: u64,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
-/// Runs the benchmark.
-pub(super) fn main(args: &Args) -> ExitCode {
-    match run(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("remuda-lab bench start: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(args: &Args) -> Result<(), String> {
+pub(super) fn run(args: &Args) -> Result<bool, Failure> {
     let blocks = args.blocks;
     progress(&format!("making {blocks} blocks"));
     let what = Measure {
@@ -41,21 +29,17 @@ fn run(args: &Args) -> Result<(), String> {
         validators: 1,
         block_time_ms: 1,
         seconds: 0,
-        directory: scratch("start"),
-        base_port: free_ports(1)?,
+        directory: std::env::temp_dir().join(format!("remuda-bench-start-{}", std::process::id())),
+        base_port: free_ports().ok_or_else(|| failed("no ports are free"))?,
     };
-    let times = measure_start(&what, blocks)?;
+    let times = measure_start(&what, blocks).map_err(failed)?;
     progress("");
     let (without, with) = (times.without_index.as_millis(), times.with_index.as_millis());
-    if args.json {
-        let figures = json!({
-            "blocks": blocks,
-            "without_index_millis": without as u64,
-            "with_index_millis": with as u64,
-        });
-        println!("{figures}");
-    } else {
-        println!("start after {blocks} blocks: {with} ms, without its index {without} ms");
-    }
-    Ok(())
+    args.out.line(&format!("start after {blocks} blocks: {with} ms, without its index {without} ms"));
+    args.out.figures(&json!({
+        "blocks": blocks,
+        "without_index_millis": without as u64,
+        "with_index_millis": with as u64,
+    }))?;
+    Ok(true)
 }

@@ -1,10 +1,11 @@
 //! `remuda-lab bench timers`: what timers cost, beside a heap and a wheel.
 
-use super::progress;
-use crate::machine::Keeper;
+use super::{Output, failed, progress};
+use crate::machine::StateDbBench;
+use remuda::demo::network::resident_bytes;
+use remuda::failure::Failure;
 use remuda_protocol::state::{Diff, MemoryState};
-use remuda_protocol::timers::bench::run::{BenchOptions, Report, Spread, Surroundings, run};
-use std::process::ExitCode;
+use remuda_protocol::timers::bench::run::{Report, Spread, Surroundings, BenchOptions, run as bench};
 use std::time::Instant;
 
 /// What timers cost: schedule, cancel, and blocks in which 100,000 are due and 2,000 can fire.
@@ -25,7 +26,7 @@ pub(super) struct Args {
     /// Timers that are due in every block.
     #[arg(long, default_value_t = 100_000)]
     due: u64,
-    /// Blocks in a row.
+    /// Number of blocks to measure.
     #[arg(long, default_value_t = 100)]
     blocks: u64,
     /// Timers that become due in one block, apart from the rest; 0 leaves it out.
@@ -34,17 +35,21 @@ pub(super) struct Args {
     /// Keep the state in the database, with its root, and wait for the disk in every block.
     #[arg(long)]
     root: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
-/// This machine.
 struct Machine {
     start: Instant,
     root: bool,
-    keeper: Option<Keeper>,
+    db: Option<StateDbBench>,
     failure: Option<String>,
+}
+
+impl Machine {
+    fn new(root: bool) -> Self {
+        Self { start: Instant::now(), root, db: None, failure: None }
+    }
 }
 
 impl Surroundings for Machine {
@@ -59,10 +64,7 @@ impl Surroundings for Machine {
     }
 
     fn resident_bytes(&mut self) -> u64 {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
-        kib.unwrap_or(0) * 1_024
+        resident_bytes("self")
     }
 
     fn store_name(&self) -> &'static str {
@@ -75,27 +77,27 @@ impl Surroundings for Machine {
         }
         progress("writing the state");
         // The one before it frees its directory first.
-        self.keeper = None;
+        self.db = None;
         let name = format!("remuda-bench-timers-{}", std::process::id());
-        let keeper = Keeper::open(std::env::temp_dir().join(name));
+        let db = StateDbBench::open(std::env::temp_dir().join(name));
         let entries = state.entries();
         let entries = entries.iter().map(|(key, value)| (key.to_vec(), value.to_vec()));
-        self.failure = keeper.fill(entries).err();
-        self.keeper = Some(keeper);
+        self.failure = db.fill(entries).err();
+        self.db = Some(db);
         progress("blocks");
     }
 
     fn store_block(&mut self, diff: &Diff) {
-        if let Some(keeper) = &self.keeper
-            && let Err(error) = keeper.keep(diff.clone())
+        if let Some(db) = &self.db
+            && let Err(error) = db.keep(diff.clone())
         {
             self.failure = Some(error);
-            self.keeper = None;
+            self.db = None;
         }
     }
 }
 
-pub(super) fn main(args: &Args) -> ExitCode {
+pub(super) fn run(args: &Args) -> Result<bool, Failure> {
     let options = BenchOptions {
         pending: args.pending.clone(),
         due: args.due,
@@ -103,30 +105,15 @@ pub(super) fn main(args: &Args) -> ExitCode {
         storm: args.storm,
         ..BenchOptions::default()
     };
-    let mut machine =
-        Machine { start: Instant::now(), root: args.root, keeper: None, failure: None };
+    let mut machine = Machine::new(args.root);
     progress("timers are scheduled");
-    let report = run(&options, &mut machine).map_err(|error| error.to_string());
-    progress("");
-    let report = match (report, machine.failure) {
-        (Ok(report), None) => report,
-        (Err(error), _) | (_, Some(error)) => {
-            eprintln!("remuda-lab bench timers: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    if args.json {
-        match serde_json::to_string_pretty(&report) {
-            Ok(text) => println!("{text}"),
-            Err(error) => {
-                eprintln!("remuda-lab bench timers: {error}");
-                return ExitCode::FAILURE;
-            }
-        }
-    } else {
-        print!("{}", words(&report));
+    let report = bench(&options, &mut machine).map_err(failed)?;
+    if let Some(error) = machine.failure {
+        return Err(failed(error));
     }
-    ExitCode::SUCCESS
+    args.out.line(render(&report).trim_end());
+    args.out.figures(&report)?;
+    Ok(true)
 }
 
 fn spread(spread: &Spread) -> String {
@@ -134,7 +121,7 @@ fn spread(spread: &Spread) -> String {
     format!("{:>9} {:>9} {:>9}", ms(spread.p50_us), ms(spread.p99_us), ms(spread.max_us))
 }
 
-fn words(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut text = format!("store: {}\n", report.store);
     text += "milliseconds of a block                        p50       p99       max   fired\n";
     for row in &report.scheduler {
@@ -178,20 +165,13 @@ mod tests {
 
     #[test]
     fn a_small_run_has_every_figure_with_a_root() {
-        let options = BenchOptions {
-            pending: vec![200],
-            due: 50,
-            blocks: 2,
-            storm: 0,
-            ..BenchOptions::default()
-        };
-        let mut machine =
-            Machine { start: Instant::now(), root: true, keeper: None, failure: None };
-        let report = run(&options, &mut machine).unwrap();
+        let options = BenchOptions { pending: vec![200], due: 50, blocks: 2, storm: 0, ..BenchOptions::default() };
+        let mut machine = Machine::new(true);
+        let report = bench(&options, &mut machine).unwrap();
         assert_eq!(machine.failure, None);
         assert!(report.scheduler[0].store.max_us > 0, "the database took its time");
         assert_eq!(report.instead.len(), 2);
-        let text = words(&report);
+        let text = render(&report);
         assert!(text.contains("database and root") && text.contains("wheel"), "{text}");
     }
 }

@@ -1,10 +1,11 @@
 //! `remuda-lab bench vm`: what it takes to run Python, beside other interpreters.
 
-use super::progress;
+use super::{Output, failed, progress};
+use remuda::failure::Failure;
 use remuda_vm::{Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Vm, compile};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Instant;
 
 /// Batches of a measurement; the best one counts, so that other work on the machine does not.
@@ -54,7 +55,7 @@ print(best(50000, lambda: handler(1)), best(1, loop), best(20, storage))
 
 /// What it takes to run Python: a trivial call, a whole call of an actor, a loop of a million rounds, storage.
 ///
-/// Beside it, in the same run, other interpreters, as far as they are on the PATH. They count nothing and keep
+/// PeerResult it, in the same run, other interpreters, as far as they are on the PATH. They count nothing and keep
 /// nothing; an actor's every step is counted, and its storage goes through the host.
 ///
 /// Example: remuda-lab bench vm --beside python3,scripts/peers/monty --json
@@ -63,9 +64,8 @@ pub(super) struct Args {
     /// Programs that run a Python script; those that are not there are left out.
     #[arg(long, value_delimiter = ',', default_values_t = ["python3".to_owned(), "rustpython".to_owned()])]
     beside: Vec<String>,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    out: Output,
 }
 
 #[derive(Serialize)]
@@ -79,12 +79,12 @@ struct Report {
     loop_cycles: u64,
     storage_ns: u64,
     storage_cycles: u64,
-    beside: Vec<Beside>,
+    beside: Vec<PeerResult>,
 }
 
 /// Another interpreter. Ratios are its time to ours: more than 1, and ours is faster.
 #[derive(Serialize)]
-struct Beside {
+struct PeerResult {
     program: String,
     version: String,
     handler_ns: u64,
@@ -95,7 +95,6 @@ struct Beside {
     storage_ratio: f64,
 }
 
-/// Storage in memory.
 #[derive(Default)]
 struct Shelf(BTreeMap<Vec<u8>, Vec<u8>>);
 
@@ -119,20 +118,11 @@ impl Host for Shelf {
     }
 }
 
-pub(super) fn main(args: &Args) -> ExitCode {
-    let report = match measure(args) {
-        Ok(report) => report,
-        Err(error) => {
-            eprintln!("remuda-lab bench vm: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&report).unwrap_or_default());
-    } else {
-        print!("{}", words(&report));
-    }
-    ExitCode::SUCCESS
+pub(super) fn run(args: &Args) -> Result<bool, Failure> {
+    let report = measure(args).map_err(failed)?;
+    args.out.line(render(&report).trim_end());
+    args.out.figures(&report)?;
+    Ok(true)
 }
 
 /// Nanoseconds of one run, in the best batch.
@@ -176,7 +166,6 @@ fn measure(args: &Args) -> Result<Report, String> {
         let other = beside(program, &report)?;
         report.beside.extend(other);
     }
-    progress("");
     Ok(report)
 }
 
@@ -209,7 +198,7 @@ fn whole_call(source: &str, each: u32) -> Result<(u64, u64), String> {
 }
 
 /// Another interpreter's figures; nothing if it is not there.
-fn beside(program: &str, ours: &Report) -> Result<Option<Beside>, String> {
+fn beside(program: &str, ours: &Report) -> Result<Option<PeerResult>, String> {
     let Ok(version) = Command::new(program).arg("--version").output() else { return Ok(None) };
     let run = Command::new(program).args(["-c", BESIDE]).output();
     let run = run.map_err(|error| format!("{program}: {error}"))?;
@@ -219,7 +208,7 @@ fn beside(program: &str, ours: &Report) -> Result<Option<Beside>, String> {
         return Err(format!("{program} did not run it: {}", String::from_utf8_lossy(&run.stderr)));
     };
     let ratio = |other: u64, own: u64| (other as f64 / own.max(1) as f64 * 100.0).round() / 100.0;
-    Ok(Some(Beside {
+    Ok(Some(PeerResult {
         program: program.to_owned(),
         version: String::from_utf8_lossy(&version.stdout).trim().to_owned(),
         handler_ns,
@@ -231,7 +220,7 @@ fn beside(program: &str, ours: &Report) -> Result<Option<Beside>, String> {
     }))
 }
 
-fn words(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut text =
         format!("{:<24}{:>14}{:>16}{:>16}\n", "nanoseconds", "call", "10^6 rounds", "storage");
     let mut row = |name: &str, call: u64, rounds: u64, storage: u64| {

@@ -1,5 +1,6 @@
 //! A chain with many runners for benchmarks of its rules: blocks without signatures, fees and storage.
 
+use remuda::demo::network;
 use remuda_protocol::beacon::Round;
 use remuda_protocol::block::{Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
@@ -7,9 +8,7 @@ use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobKind, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
-};
+use remuda_protocol::dispatcher::spec::{JobKind, JobSpec, JobType, Message};
 use remuda_protocol::entries::Entries;
 use remuda_protocol::execute::{Draft, Outcome, submit_unsigned};
 use remuda_protocol::genesis::Genesis;
@@ -187,13 +186,7 @@ pub(super) fn runner_of(i: u32) -> Runner {
 }
 
 pub(super) fn http() -> JobType {
-    JobType::Http {
-        method: "GET".into(),
-        url: "https://example.org/price".into(),
-        headers: Vec::new(),
-        body: Bytes::default(),
-        extract: String::new(),
-    }
+    network::http("https://example.org/price".into(), "")
 }
 
 pub(super) fn llm(model: &str) -> JobType {
@@ -206,26 +199,10 @@ pub(super) fn llm(model: &str) -> JobType {
 }
 
 pub(super) fn spec_of(job_type: JobType, max_price: Amount) -> JobSpec {
-    JobSpec {
-        job_type,
-        bounds: ResourceBounds::default(),
-        verification: Verification {
-            mode: VerificationMode::MajorityVote,
-            runners: 3,
-            threshold: 2,
-            checks: vec![VerifierCheck::MajorityVote { field: "answer".into() }],
-        },
-        result_schema: ResultSchema {
-            max_return_bytes: 1_024,
-            expected_execution_ms: 1_000,
-            data_format: DataFormat::Json,
-        },
-        max_price,
-        tip: Amount::ZERO,
-        timeout_blocks: 60,
-        callback: None,
-        tee_required: false,
-        secrets: Vec::new(),
-        required_runner_pool: None,
-    }
+    let checks = vec![VerifierCheck::MajorityVote { field: "answer".into() }];
+    let mut spec = network::job(job_type, VerificationMode::MajorityVote, 3, 2, checks);
+    (spec.max_price, spec.timeout_blocks) = (max_price, 60);
+    spec.result_schema.max_return_bytes = 1_024;
+    spec.result_schema.expected_execution_ms = 1_000;
+    spec
 }

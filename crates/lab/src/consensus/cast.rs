@@ -1,14 +1,14 @@
 //! Who takes part: runners, people who pay each other, and their transactions.
 
-use remuda_protocol::codec::{Bytes, Encode as _};
+use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobKind;
-use remuda_protocol::execute::intrinsic;
 use remuda_protocol::fees::Bid;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount};
-use remuda_protocol::registry::runner::{Offer, RateCard};
-use remuda_protocol::transaction::{Instruction, SignedTransaction, Transaction};
+use remuda_protocol::registry::register::plain_offer;
+use remuda_protocol::registry::runner::Offer;
+use remuda_protocol::transaction::Instruction;
 
 pub(super) const RUNNERS: usize = 6;
 const PAYERS: usize = 4;
@@ -33,17 +33,10 @@ pub(super) fn balances() -> Vec<(Address, Amount)> {
 /// Registrations, then payments: in order for each sender.
 pub(super) fn transactions(params: &ChainParams) -> Vec<(Address, u64, Bytes)> {
     let offer = Offer {
-        kinds: vec![JobKind::Http],
-        models: Vec::new(),
-        executors: Vec::new(),
-        eth_chains: Vec::new(),
-        resolvers: Vec::new(),
-        rates: RateCard::default(),
         max_concurrent_jobs: 4,
         declared_max_job_value: Amount::cby(100),
         accepts_unpaid: true,
-        commission_bps: 0,
-        accept_bonded: false,
+        ..plain_offer(&[JobKind::Http])
     };
     let stake = Amount::cby(40_000);
     let mut out = Vec::new();
@@ -68,19 +61,6 @@ fn signed(
     instruction: Instruction,
 ) -> (Address, u64, Bytes) {
     let bid = Bid { max_fee: params.initial_basefee * 100, max_priority: 10 };
-    let mut body = Transaction {
-        chain_id: params.chain_id,
-        nonce,
-        cycles_limit: 0,
-        cells_limit: 0,
-        cycle_bid: bid,
-        cell_bid: bid,
-        max_deposit: Amount::cby(100),
-        instruction,
-    };
-    let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
-    let least = intrinsic(&body.instruction, size);
-    body.cycles_limit = least.cycles + 20_000;
-    body.cells_limit = least.cells;
-    (key.address(), nonce, Bytes(body.sign(key).to_bytes()))
+    let bytes = crate::signed(params, key, nonce, bid, Amount::cby(100), instruction, 20_000);
+    (key.address(), nonce, Bytes(bytes))
 }

@@ -23,7 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Counts {
     /// Final blocks that all honest validators have.
     pub height: u64,
-    /// The newest one's round.
     pub view: u64,
     pub seeds: u64,
     /// Blocks with a certificate.

@@ -1,14 +1,13 @@
 //! The validators of a run, and the network between them.
 
+use super::adversary::{Adversary, Misconduct};
 use super::cast;
-use super::conduct::{Conduct, Liar};
 use super::log::Log;
 use super::plan::Plan;
 use commonware_p2p::Recipients;
 use commonware_p2p::simulated::{Config, Link, Network as Wires, Oracle, SplitOrigin};
 use commonware_runtime::{Handle, IoBuf, Quota, Spawner as _, Supervisor as _, deterministic};
 use commonware_utils::{NZU32, NZUsize, channel::oneshot, probability};
-use rand::SeedableRng as _;
 use remuda_node::app::FaultInjection;
 use remuda_node::chain::{LocalPresence, Sessions};
 use remuda_node::network::{Network, Secrets};
@@ -16,7 +15,6 @@ use remuda_node::scheme::PublicKey;
 use remuda_node::validator::{
     self, CHANNELS, Patience, Setup, Validator, open_state, start_consensus,
 };
-use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -29,7 +27,7 @@ pub(super) struct Node {
     task: Option<Handle<()>>,
     twin: Option<Handle<()>>,
     generation: usize,
-    pub(super) liar: Option<Liar>,
+    pub(super) liar: Option<Adversary>,
     pub(super) log: Log,
     pub(super) sessions: Sessions,
     pub(super) running: Option<Validator<Context>>,
@@ -98,17 +96,8 @@ impl Cluster {
     pub(super) async fn new(context: &Context, plan: &Plan, stage: &Stage) -> Self {
         let params = stage.params.clone();
         // The same keys for all runs of a size: what differs comes from the seed of the run.
-        let rng = rand::rngs::StdRng::seed_from_u64(plan.validators as u64);
-        let (network, secrets) =
-            Network::deal(rng, plan.validators, |validators, threshold_key| Genesis {
-                params: params.clone(),
-                timestamp_ms: 0,
-                balances: cast::balances(),
-                pinned_executors: Vec::new(),
-                system_deployers: Vec::new(),
-                validators,
-                threshold_key,
-            });
+        let seed = plan.validators as u64;
+        let (network, secrets) = crate::deal(seed, plan.validators, &params, 0, &cast::balances());
         let keys: Vec<PublicKey> = network.participants().iter().cloned().collect();
         let (wires, oracle) = Wires::new_with_peers(
             context.child("network"),
@@ -131,7 +120,7 @@ impl Cluster {
                 .liars
                 .iter()
                 .find(|(who, _)| *who == i)
-                .map(|(_, conduct)| Liar::new(*conduct)),
+                .map(|(_, conduct)| Adversary::new(*conduct)),
             log: match &stage.logs {
                 Some(logs) => logs[i].clone(),
                 None => Log::new(waiting.clone()),
@@ -228,7 +217,7 @@ impl Cluster {
     pub(super) async fn start(&mut self, i: usize) {
         self.nodes[i].generation += 1;
         let liar = self.nodes[i].liar.clone();
-        let twins = liar.as_ref().is_some_and(|liar| liar.conduct == Conduct::Equivocates);
+        let twins = liar.as_ref().is_some_and(|liar| liar.misconduct == Misconduct::Equivocates);
         let control = self.oracle.control(self.key(i));
         let others: Vec<PublicKey> =
             (0..self.secrets.len()).filter(|j| *j != i).map(|j| self.key(j)).collect();
@@ -287,7 +276,7 @@ impl Cluster {
             None => Arc::new(Silence(self.silence.clone())),
         };
         let mut secrets = self.secrets[i].clone();
-        if node.liar.as_ref().is_some_and(|liar| liar.conduct == Conduct::ForgedVotes) {
+        if node.liar.as_ref().is_some_and(|liar| liar.misconduct == Misconduct::ForgedVotes) {
             secrets.identity = self.secrets[(i + 1) % self.secrets.len()].identity.clone();
         }
         let channels: [(S, R); CHANNELS] =

@@ -7,17 +7,17 @@
 //!
 //! What must hold at the end of every run is in `check`.
 
+mod adversary;
 mod cast;
 mod check;
 mod cluster;
-mod conduct;
 mod log;
 mod plan;
 mod run;
 mod scenarios;
 
+pub use adversary::Misconduct;
 pub use check::Counts;
-pub use conduct::Conduct;
 pub use plan::{Fault, Plan};
 pub use run::{Report, run};
 pub use scenarios::{blackouts, dark_drought, drought, late_joiner, no_time_to_fill, stopped};

@@ -1,6 +1,6 @@
 //! What happens in a run, drawn from its seed.
 
-use super::Conduct;
+use super::Misconduct;
 use super::cast::RUNNERS;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -25,7 +25,7 @@ pub enum Fault {
 pub struct Plan {
     pub seed: u64,
     pub validators: usize,
-    pub liars: Vec<(usize, Conduct)>,
+    pub liars: Vec<(usize, Misconduct)>,
     /// Waits and faults, in order.
     pub faults: Vec<(Duration, Fault)>,
     /// Blocks that must come after calm returns.
@@ -42,7 +42,8 @@ impl Plan {
         for _ in 0..rng.random_range(0..=most) {
             let who = rng.random_range(0..validators);
             // Seeds in a row meet every conduct.
-            let conduct = Conduct::ALL[(seed as usize + liars.len() * 5) % Conduct::ALL.len()];
+            let conduct =
+                Misconduct::ALL[(seed as usize + liars.len() * 5) % Misconduct::ALL.len()];
             if liars.iter().all(|(other, _)| *other != who) {
                 liars.push((who, conduct));
             }
@@ -64,7 +65,7 @@ impl Plan {
     }
 
     /// A run with one named liar among `validators`, and nothing else.
-    pub fn with_liar(seed: u64, validators: usize, conduct: Conduct) -> Self {
+    pub fn with_liar(seed: u64, validators: usize, conduct: Misconduct) -> Self {
         let liars = vec![(seed as usize % validators, conduct)];
         Self { seed, validators, liars, faults: Vec::new(), calm_blocks: CALM }
     }

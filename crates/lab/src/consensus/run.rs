@@ -1,9 +1,9 @@
 //! One run, from its plan to its verdict.
 
+use super::adversary::Misconduct;
 use super::cast;
 use super::check::{self, Counts};
 use super::cluster::{Cluster, Context, Stage, bad_link, good_link};
-use super::conduct::Conduct;
 use super::plan::{Fault, Plan};
 use commonware_runtime::{Clock as _, Runner as _, deterministic};
 use remuda_protocol::key::ProfileKey;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct Report {
     pub plan: Plan,
     /// How often each liar lied.
-    pub lies: Vec<(Conduct, u64)>,
+    pub lies: Vec<(Misconduct, u64)>,
     /// What was counted, or what did not hold.
     pub verdict: Result<Counts, String>,
     /// A hash of everything that happened: the same seed gives the same one.
@@ -34,7 +34,7 @@ pub fn run(plan: &Plan) -> Report {
         let mut cluster = Cluster::new(&context, &plan, &Stage::default()).await;
         let verdict = play(&context, &mut cluster, &plan).await;
         let liars = cluster.nodes.iter().filter_map(|node| node.liar.as_ref());
-        let lies = liars.map(|liar| (liar.conduct, liar.told())).collect();
+        let lies = liars.map(|liar| (liar.misconduct, liar.committed())).collect();
         Report { plan, lies, verdict, fingerprint: context.auditor().state() }
     })
 }

@@ -39,11 +39,10 @@ pub fn dark_drought(seed: u64, views: u64, limit: u64) -> Result<Counts, String>
     let waiting = Arc::new(cast::transactions(&stage.params));
     stage.logs = Some((0..4).map(|_| Log::new(waiting.clone())).collect());
     let acts: [(&str, bool); 3] = [("dry", true), ("paying off", false), ("after", false)];
-    let (mut checkpoint, mut last) = (None, Err("no power at all".to_owned()));
-    for (generation, (act, silent)) in acts.into_iter().enumerate() {
-        let runner = checkpoint.take().map_or_else(|| runner(seed), deterministic::Runner::from);
+    lives(seed, acts.len(), |context, generation| {
+        let (act, silent) = acts[generation];
         let stage = Stage { generation: generation * 10, ..stage.clone() };
-        let (verdict, next) = runner.start_and_recover(|context| async move {
+        async move {
             let cluster = Cluster::new(&context, &four(seed), &stage).await;
             let from = top(&cluster);
             reach(&context, &cluster, from + 2, act).await?;
@@ -59,11 +58,23 @@ pub fn dark_drought(seed: u64, views: u64, limit: u64) -> Result<Counts, String>
             }
             reach(&context, &cluster, from + views / limit + 10, act).await?;
             check::check(&cluster, &BTreeSet::new()).await
-        });
-        last = Ok(verdict?);
-        checkpoint = Some(next);
+        }
+    })
+}
+
+/// Lives of a network whose power is lost between them: what was not synced to disk is gone.
+fn lives<F: Future<Output = Result<Counts, String>>>(
+    seed: u64,
+    count: usize,
+    live: impl Fn(Context, usize) -> F,
+) -> Result<Counts, String> {
+    let (mut checkpoint, mut last) = (None, Counts::default());
+    for generation in 0..count {
+        let runner = checkpoint.take().map_or_else(|| runner(seed), deterministic::Runner::from);
+        let (verdict, next) = runner.start_and_recover(|context| live(context, generation));
+        (last, checkpoint) = (verdict?, Some(next));
     }
-    last
+    Ok(last)
 }
 
 /// Nobody proposes for `views` rounds, and a block takes only `limit` seeds; in the middle of
@@ -115,33 +126,18 @@ pub fn blackouts(seed: u64, times: usize) -> Result<Counts, String> {
     let stage = Stage::default();
     let waiting = Arc::new(cast::transactions(&stage.params));
     let logs: Vec<Log> = (0..4).map(|_| Log::new(waiting.clone())).collect();
-    let mut checkpoint = None;
-    let mut last = Err("no power at all".to_owned());
-    for generation in 0..=times {
-        let runner = match checkpoint.take() {
-            None => runner(seed),
-            Some(checkpoint) => deterministic::Runner::from(checkpoint),
-        };
-        let stage =
-            Stage { logs: Some(logs.clone()), generation: generation * 10, ..stage.clone() };
-        let (verdict, next) = runner.start_and_recover(|context| async move {
-            let verdict = live(&context, seed, &stage).await;
+    lives(seed, times + 1, |context, generation| {
+        let logs = Some(logs.clone());
+        let stage = Stage { logs, generation: generation * 10, ..stage.clone() };
+        async move {
+            let cluster = Cluster::new(&context, &four(seed), &stage).await;
+            reach(&context, &cluster, top(&cluster) + 6, "after power came back").await?;
+            let counts = check::check(&cluster, &BTreeSet::new()).await;
             // In the middle of everything.
             context.sleep(Duration::from_millis(7 + 13 * generation as u64)).await;
-            verdict
-        });
-        verdict.clone()?;
-        last = verdict;
-        checkpoint = Some(next);
-    }
-    last
-}
-
-async fn live(context: &Context, seed: u64, stage: &Stage) -> Result<Counts, String> {
-    let cluster = Cluster::new(context, &four(seed), stage).await;
-    let target = top(&cluster) + 6;
-    reach(context, &cluster, target, "after power came back").await?;
-    check::check(&cluster, &BTreeSet::new()).await
+            counts
+        }
+    })
 }
 
 /// Three of four make blocks; the fourth joins with an empty disk and must catch up and take part:

@@ -66,7 +66,6 @@ impl<E: CryptoRng + Spawner + Clock> Application<E> for Hollow {
     }
 }
 
-/// Hands final blocks on.
 #[derive(Clone)]
 pub(super) struct Listener(pub(super) Arc<dyn Fn(&Block) + Send + Sync>);
 

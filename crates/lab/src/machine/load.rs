@@ -1,12 +1,10 @@
 //! Payments, signed before anything is measured.
 
-use remuda_protocol::codec::Encode as _;
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::execute::intrinsic;
 use remuda_protocol::fees::Bid;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount};
-use remuda_protocol::transaction::{Instruction, SignedTransaction, Transaction};
+use remuda_protocol::transaction::Instruction;
 
 const SENDERS: usize = 256;
 
@@ -41,18 +39,7 @@ pub(super) fn payments(params: &ChainParams, each: u64) -> Vec<Vec<Vec<u8>>> {
 
 fn payment(params: &ChainParams, key: &SecretKey, nonce: u64) -> Vec<u8> {
     let bid = Bid { max_fee: params.initial_basefee * 10_000, max_priority: 10 };
-    let mut body = Transaction {
-        chain_id: params.chain_id,
-        nonce,
-        cycles_limit: 0,
-        cells_limit: 0,
-        cycle_bid: bid,
-        cell_bid: bid,
-        max_deposit: Amount::ZERO,
-        instruction: Instruction::Transfer { to: Address::repeat_byte(0x77), amount: Amount(1) },
-    };
-    let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
-    let least = intrinsic(&body.instruction, size);
-    (body.cycles_limit, body.cells_limit) = (least.cycles, least.cells);
-    body.sign(key).to_bytes()
+    let to = Address::repeat_byte(0x77);
+    let transfer = Instruction::Transfer { to, amount: Amount(1) };
+    crate::signed(params, key, nonce, bid, Amount::ZERO, transfer, 0)
 }

@@ -4,15 +4,15 @@
 //! executes nothing: what is left between the two is our own cost.
 
 mod hollow;
-mod keeper;
 mod load;
 mod record;
 mod sizes;
 mod start;
+mod state_db;
 mod validators;
 
-pub use keeper::Keeper;
 pub use record::Figures;
 pub use sizes::{Sizes, sizes};
 pub use start::{StartTimes, measure_start};
+pub use state_db::StateDbBench;
 pub use validators::{Application, Measure, measure};

@@ -1,5 +1,6 @@
 //! When blocks became final, as a validator saw it.
 
+use crate::percentile;
 use remuda_node::block::Block;
 use remuda_node::gate::to_ms;
 use std::sync::Mutex;
@@ -54,10 +55,7 @@ impl Record {
         let mut latencies: Vec<u64> =
             seen.iter().map(|seen| seen.final_ms.saturating_sub(seen.made_ms)).collect();
         latencies.sort_unstable();
-        let at = |percent: usize| {
-            let last = latencies.len().saturating_sub(1);
-            latencies.get((latencies.len() * percent / 100).min(last)).map_or(0.0, |ms| *ms as f64)
-        };
+        let at = |percent| percentile(&latencies, percent) as f64;
         Figures {
             seconds,
             blocks: seen.len() as u64,

@@ -6,10 +6,7 @@ use commonware_consensus::types::{Epoch, Round, View};
 use commonware_cryptography::{Hasher as _, Keccak256};
 use commonware_parallel::Sequential;
 use commonware_utils::non_empty;
-use rand::SeedableRng as _;
-use remuda_node::network::Network;
 use remuda_node::scheme::{Bits, PresenceSource, Scheme};
-use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::{quorum, subset_size};
 use std::sync::Arc;
@@ -35,16 +32,8 @@ impl PresenceSource for Seeing {
 
 /// Signs for a network of `validators` that attest `runners`, evenly spread over their lists.
 pub fn sizes(validators: usize, runners: usize) -> Sizes {
-    let rng = rand::rngs::StdRng::seed_from_u64(validators as u64);
-    let (network, secrets) = Network::deal(rng, validators, |validators, threshold_key| Genesis {
-        params: ChainParams::development(),
-        timestamp_ms: 0,
-        balances: Vec::new(),
-        pinned_executors: Vec::new(),
-        system_deployers: Vec::new(),
-        validators,
-        threshold_key,
-    });
+    let seed = validators as u64;
+    let (network, secrets) = crate::deal(seed, validators, &ChainParams::development(), 0, &[]);
     let list = (runners * subset_size(validators)).div_ceil(validators);
     let sight = Arc::new(Seeing(list.div_ceil(8)));
     let round = Round::new(Epoch::zero(), View::new(1000));

@@ -12,7 +12,6 @@ use commonware_stream::cups::{self, Cups};
 use commonware_stream::sake::{self, Sake};
 use commonware_utils::ordered::Map;
 use commonware_utils::{NZU16, NZU32, NZUsize};
-use rand::SeedableRng as _;
 use remuda_node::app;
 use remuda_node::block::Block;
 use remuda_node::chain::{Chain, LocalPresence, Sessions, Tip};
@@ -26,7 +25,6 @@ use remuda_node::seeds::Seeds;
 use remuda_node::validator::{self, Patience, Setup, open_state, start_consensus};
 use remuda_protocol::block::StateCommitment;
 use remuda_protocol::codec::Bytes;
-use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::state::MemoryState;
 use std::net::SocketAddr;
@@ -108,17 +106,8 @@ async fn play(context: Context, what: Measure) -> Result<Figures, String> {
 pub(super) fn deal(what: &Measure) -> (Arc<Network>, Vec<Secrets>) {
     let mut params = ChainParams::development();
     params.block_time_ms = what.block_time_ms;
-    let rng = rand::rngs::StdRng::seed_from_u64(1);
-    let genesis = |validators, threshold_key| Genesis {
-        params,
-        timestamp_ms: to_ms(SystemTime::now()),
-        balances: load::balances(),
-        pinned_executors: Vec::new(),
-        system_deployers: Vec::new(),
-        validators,
-        threshold_key,
-    };
-    let (network, secrets) = Network::deal(rng, what.validators, genesis);
+    let now = to_ms(SystemTime::now());
+    let (network, secrets) = crate::deal(1, what.validators, &params, now, &load::balances());
     (Arc::new(network), secrets)
 }
 

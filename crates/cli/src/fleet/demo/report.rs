@@ -1,6 +1,6 @@
 //! What came out.
 
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Cell, Style, Table, Tone};
 use remuda_fleet::lease::AttemptState;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,7 +22,6 @@ pub(super) struct Check {
     pub(super) ok: bool,
 }
 
-/// Everything.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Report {
     pub(super) run: String,
@@ -45,25 +44,18 @@ impl Report {
         json
     }
 
-    pub(super) fn words(&self, style: Style) -> String {
-        let mut table = Table::new(&[
-            ("job", Align::Left),
-            ("state", Align::Left),
-            ("fence", Align::Right),
-            ("leases lost", Align::Right),
-            ("done by", Align::Left),
-        ]);
-        for job in &self.jobs {
-            let good = job.state == AttemptState::Succeeded;
-            table.row([
-                Cell::plain(&job.name),
-                Cell::new(if good { Tone::Good } else { Tone::Bad }, job.state.to_string()),
-                Cell::plain(job.fence.to_string()),
-                Cell::plain(job.losses.to_string()),
-                Cell::plain(&job.worker),
-            ]);
-        }
-        let mut text = format!("\n{}\n", table.aligned(style.colours));
+    pub(super) fn render(&self, style: Style) -> String {
+        let state = |job: &JobEnd| match job.state {
+            AttemptState::Succeeded => Cell::new(Tone::Good, job.state),
+            _ => Cell::new(Tone::Bad, job.state),
+        };
+        let table = Table::of(&self.jobs)
+            .left("job", |job| &job.name)
+            .left("state", state)
+            .right("fence", |job| job.fence)
+            .right("leases lost", |job| job.losses)
+            .left("done by", |job| &job.worker);
+        let mut text = format!("\n{}\n", table.render(Style { terminal: true, ..style }));
         for check in &self.checks {
             let (tone, mark) = if check.ok { (Tone::Good, "ok") } else { (Tone::Bad, "NOT SO") };
             text += &format!("  {:<6}  {}\n", style.paint(tone, mark), check.what);

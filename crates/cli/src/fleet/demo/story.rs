@@ -22,7 +22,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The workers.
 const NAMES: [&str; 3] = ["ada", "ben", "cleo"];
 /// Whoever has this job is killed.
 const VICTIM: &str = "test-b";
@@ -36,7 +35,6 @@ struct Worker {
     part: usize,
 }
 
-/// Tells it.
 pub(super) struct Story {
     silent: bool,
     style: Style,
@@ -48,7 +46,7 @@ pub(super) struct Story {
 }
 
 /// A worker that was killed, and what it had.
-struct Death {
+struct KilledWorker {
     worker: usize,
     job: JobId,
     runner: RunnerId,
@@ -141,7 +139,6 @@ impl Story {
         Ok(self.report(&view, &death, late))
     }
 
-    /// Tells what changed.
     fn tell(&mut self, view: &RunView) {
         for job in &view.jobs {
             let now = (job.state, job.attempt, job.fence);
@@ -195,7 +192,11 @@ impl Story {
     }
 
     /// Waits until the victim works, and a second more; then kills it.
-    async fn until_killed(&mut self, stage: &mut Stage, run: &RunId) -> Result<Death, Failure> {
+    async fn until_killed(
+        &mut self,
+        stage: &mut Stage,
+        run: &RunId,
+    ) -> Result<KilledWorker, Failure> {
         let (job, runner, fence) = self
             .follow(stage, run, |view| {
                 let job = view.jobs.iter().find(|job| job.name == VICTIM)?;
@@ -218,7 +219,7 @@ impl Story {
             (job.fence > fence && job.state == AttemptState::Running).then_some(())
         })
         .await?;
-        Ok(Death { worker, job, runner, fence })
+        Ok(KilledWorker { worker, job, runner, fence })
     }
 
     /// What the dead one would say if it came too late, signed with its key, under its lease.
@@ -226,9 +227,9 @@ impl Story {
         &self,
         stage: &Stage,
         proxy: &Proxy,
-        death: &Death,
+        death: &KilledWorker,
     ) -> Result<Option<StaleReason>, Failure> {
-        let Death { worker, job, runner, fence } = death;
+        let KilledWorker { worker, job, runner, fence } = death;
         let lease = proxy.lease(job, *fence).ok_or_else(|| failed("nobody saw the lease"))?;
         let key = KeyPair::load_or_generate(&self.workers[*worker].place.join("worker.key"));
         let link = Link::new(local(&stage.url)?, Arc::new(key.map_err(failed)?), Clock::default());
@@ -245,20 +246,20 @@ impl Story {
         };
         let name = self.workers[*worker].name;
         let answer = link.send::<_, CompleteAck>("complete", &message).await;
-        let (reason, words) = match answer {
+        let (reason, heard) = match answer {
             Err(LinkError::Stale(stale)) => {
                 (Some(stale.reason), format!("409 StaleLease ({:?})", stale.reason))
             }
             Err(error) => (None, error.to_string()),
             Ok(_) => (None, "accepted".to_owned()),
         };
-        let text = format!("{name}'s completion arrives late, under fence {fence}: {words}");
+        let text = format!("{name}'s completion arrives late, under fence {fence}: {heard}");
         self.say(if reason.is_some() { Tone::Good } else { Tone::Bad }, &text);
         Ok(reason)
     }
 
     /// Starts the dead one again: another runner with the same key.
-    async fn revive(&mut self, stage: &mut Stage, death: &Death) -> Result<(), Failure> {
+    async fn revive(&mut self, stage: &mut Stage, death: &KilledWorker) -> Result<(), Failure> {
         let worker = &self.workers[death.worker];
         let (name, key, old) = (worker.name, worker.key.clone(), death.runner.clone());
         let part = stage.run(&worker.place)?;
@@ -283,7 +284,7 @@ impl Story {
         .await
     }
 
-    fn report(&self, view: &RunView, death: &Death, late: Option<StaleReason>) -> Report {
+    fn report(&self, view: &RunView, death: &KilledWorker, late: Option<StaleReason>) -> Report {
         let end = |job: &JobView| JobEnd {
             name: job.name.clone(),
             state: job.state,

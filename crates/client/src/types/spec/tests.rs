@@ -74,7 +74,7 @@ fn errors_name_the_field() {
 fn what_follows_the_document_is_refused() {
     assert!(read(&format!("{EXAMPLE} {{}}")).is_err());
     let long = format!("{EXAMPLE}{}", " ".repeat(600 * 1024));
-    assert!(matches!(read(&long).unwrap_err().problem, SpecProblem::TooLong(_)));
+    assert!(read(&long).unwrap_err().problem.starts_with("a job in JSON has at most"));
 }
 
 fn text() -> impl Strategy<Value = String> {

@@ -8,7 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 /// Holds a directory for this process, as long as what it gives is kept.
-pub(crate) fn alone(directory: &Path, what: &'static str) -> Result<File, Failure> {
+pub(crate) fn lock(directory: &Path, what: &'static str) -> Result<File, Failure> {
     let path = directory.join("lock");
     let failed = |source: io::Error| Failure::File { path: path.clone(), source };
     let open = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
@@ -34,13 +34,13 @@ mod tests {
 
     #[test]
     fn a_directory_is_for_one_at_a_time() {
-        let at = std::env::temp_dir().join(format!("remuda-alone-{}", std::process::id()));
+        let at = std::env::temp_dir().join(format!("remuda-lockfile-{}", std::process::id()));
         private(&at).expect("a folder");
-        let first = alone(&at, "a worker").expect("free");
-        let second = alone(&at, "a worker").expect_err("taken").to_string();
+        let first = lock(&at, "a worker").expect("free");
+        let second = lock(&at, "a worker").expect_err("taken").to_string();
         assert!(second.contains("a worker") && second.contains("already"), "{second}");
         drop(first);
-        alone(&at, "a worker").expect("free again");
+        lock(&at, "a worker").expect("free again");
         fs::remove_dir_all(&at).expect("removed");
     }
 }

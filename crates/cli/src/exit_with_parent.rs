@@ -11,13 +11,13 @@ pub const FLAG: &str = "--until-stdin-ends";
 
 /// See the module.
 #[derive(clap::Args, Debug, Clone, Copy)]
-pub struct Leash {
+pub struct ExitWithParent {
     /// Stop as on SIGTERM when standard input ends: for programs that start this one and may be killed.
     #[arg(long)]
     until_stdin_ends: bool,
 }
 
-impl Leash {
+impl ExitWithParent {
     /// Watches from now on, if that is asked for.
     pub fn watch(self) {
         if !self.until_stdin_ends {

@@ -1,24 +1,18 @@
-//! Rights in words.
+//! Events about entitlements as text.
 
-use super::{Moment, Money, bad, good, plain};
-use crate::style::clean;
+use super::{EventLine, Money, bad, good, plain};
+use crate::style::clip;
 use remuda_client::types::{EventBody, PoolName};
 use remuda_protocol::entitlements::scope::Scope;
 
 /// Characters of a name in a line; `--json` has all of them.
 const NAME_CHARS_MAX: usize = 60;
 
-/// A name that somebody chose, cut to a part of a line.
-fn words(name: &str) -> String {
-    let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name.len(), |(end, _)| end);
-    let more = if cut < name.len() { "…" } else { "" };
-    format!("{}{more}", clean(&name[..cut]))
-}
-
 /// Who may do what.
-pub(super) fn right(event: &EventBody) -> Option<Vec<Moment>> {
+pub(super) fn entitlement(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
-    let name = |bytes: &[u8]| words(&PoolName(bytes.to_vec()).to_string());
+    let clip = |text: &str| clip(text, NAME_CHARS_MAX, "…");
+    let name = |bytes: &[u8]| clip(&PoolName(bytes.to_vec()).to_string());
     let one = match event {
         E::PoolCreated { id, owner, .. } => {
             good(format!("owns the pool {} now", name(&id.0))).who(*owner)
@@ -32,7 +26,7 @@ pub(super) fn right(event: &EventBody) -> Option<Vec<Moment>> {
                 _ => {
                     let from = if parent.is_some() { ", passed on" } else { "" };
                     let (action, scope) = (action.to_string(), scope.to_string());
-                    format!("may do {} in {}{from}", words(&action), words(&scope))
+                    format!("may do {} in {}{from}", clip(&action), clip(&scope))
                 }
             };
             good(what).who(*grantee)

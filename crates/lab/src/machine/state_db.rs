@@ -14,14 +14,14 @@ use std::thread::JoinHandle;
 const FIRST_BATCH: usize = 50_000;
 
 /// The database on a thread of its own; it is removed with this.
-pub struct Keeper {
+pub struct StateDbBench {
     work: Option<SyncSender<Diff>>,
     done: Receiver<Result<(), String>>,
     thread: Option<JoinHandle<()>>,
     directory: PathBuf,
 }
 
-impl Keeper {
+impl StateDbBench {
     /// An empty one; what is in the directory is removed.
     pub fn open(directory: PathBuf) -> Self {
         let _ = std::fs::remove_dir_all(&directory);
@@ -75,7 +75,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for StateDbBench {
     fn drop(&mut self) {
         self.work = None;
         if let Some(thread) = self.thread.take() {
@@ -104,14 +104,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_what_it_is_given_and_leaves_nothing_behind() {
-        let directory = std::env::temp_dir().join(format!("remuda-keeper-{}", std::process::id()));
-        let keeper = Keeper::open(directory.clone());
+    fn state_db_persists_and_removes_its_directory() {
+        let directory =
+            std::env::temp_dir().join(format!("remuda-state-db-{}", std::process::id()));
+        let db = StateDbBench::open(directory.clone());
         let entries = (0u32..1_000).map(|n| (n.to_be_bytes().to_vec(), vec![7; 40]));
-        keeper.fill(entries).unwrap();
+        db.fill(entries).unwrap();
         let changes = [(vec![0, 0, 0, 1].into(), None), (vec![9].into(), Some(vec![1].into()))];
-        keeper.keep(Diff::from(changes)).unwrap();
-        drop(keeper);
+        db.keep(Diff::from(changes)).unwrap();
+        drop(db);
         assert!(!directory.exists());
     }
 }

@@ -3,10 +3,10 @@
 //! A moment is one line. An event that is about several people is several moments, so that nobody's
 //! part is hidden in a list.
 
-mod right;
+mod entitlement;
 
 use crate::format::{cby, count, short, thousandths};
-use crate::style::{Style, Tone};
+use crate::style::{Style, Tone, clip};
 use crate::value::shown;
 use remuda_client::types::{BigUint, EventBody, HexAddress};
 use remuda_protocol::error::Refusal;
@@ -16,9 +16,7 @@ use remuda_protocol::verifier::excuse::Excuse;
 /// What an event does to somebody's money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Money {
-    /// They have more.
     Gets(BigUint),
-    /// They have less.
     Loses(BigUint),
     /// An amount that is only spoken of.
     About(BigUint),
@@ -37,14 +35,14 @@ impl Money {
 
 /// One line about an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct EventLine {
     pub(crate) tone: Tone,
     pub(crate) what: String,
     pub(crate) who: Option<HexAddress>,
     pub(crate) money: Option<Money>,
 }
 
-impl Moment {
+impl EventLine {
     fn new(tone: Tone, what: impl Into<String>) -> Self {
         Self { tone, what: what.into(), who: None, money: None }
     }
@@ -70,25 +68,26 @@ impl Moment {
     }
 }
 
-fn plain(what: impl Into<String>) -> Moment {
-    Moment::new(Tone::Plain, what)
+fn plain(what: impl Into<String>) -> EventLine {
+    EventLine::new(Tone::Plain, what)
 }
-fn good(what: impl Into<String>) -> Moment {
-    Moment::new(Tone::Good, what)
+fn good(what: impl Into<String>) -> EventLine {
+    EventLine::new(Tone::Good, what)
 }
-fn bad(what: impl Into<String>) -> Moment {
-    Moment::new(Tone::Bad, what)
+fn bad(what: impl Into<String>) -> EventLine {
+    EventLine::new(Tone::Bad, what)
 }
 
 /// What an event says, in the order in which it should be read.
-pub(crate) fn of(event: &EventBody) -> Vec<Moment> {
+pub(crate) fn of(event: &EventBody) -> Vec<EventLine> {
     // No event is forgotten; see the test.
-    let kinds = [account, runner, selection, work, verdict, bond, timer, actor, right::right];
+    let kinds =
+        [account, runner, selection, work, verdict, bond, timer, actor, entitlement::entitlement];
     kinds.iter().find_map(|kind| kind(event)).unwrap_or_default()
 }
 
 /// Money between accounts.
-fn account(event: &EventBody) -> Option<Vec<Moment>> {
+fn account(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     use Money::{Gets, Loses};
     Some(match *event {
@@ -117,7 +116,7 @@ fn account(event: &EventBody) -> Option<Vec<Moment>> {
 }
 
 /// A runner's own life.
-fn runner(event: &EventBody) -> Option<Vec<Moment>> {
+fn runner(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     use Money::{About, Gets, Loses};
     let one = match *event {
@@ -137,7 +136,7 @@ fn runner(event: &EventBody) -> Option<Vec<Moment>> {
         }
         E::ReputationChanged { runner, reputation_nano, score } => {
             let text = format!("scores {score}: reputation {}", thousandths(reputation_nano.0));
-            Moment::new(if score == 0 { Tone::Bad } else { Tone::Plain }, text).who(runner)
+            EventLine::new(if score == 0 { Tone::Bad } else { Tone::Plain }, text).who(runner)
         }
         E::RunnerJailed { runner, until } => bad(format!("jailed until {until}")).who(runner),
         E::RunnerReleased { runner } => good("leaves jail, on probation").who(runner),
@@ -156,7 +155,7 @@ fn runner(event: &EventBody) -> Option<Vec<Moment>> {
 }
 
 /// From the order to the draw.
-fn selection(event: &EventBody) -> Option<Vec<Moment>> {
+fn selection(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     use Money::{About, Loses};
     Some(match event {
@@ -195,7 +194,7 @@ fn retry(attempt: u32) -> String {
 }
 
 /// From the draw to the results.
-fn work(event: &EventBody) -> Option<Vec<Moment>> {
+fn work(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     let one = match *event {
         E::RunnerTimedOut { runner, excused: true, .. } => plain("lets it pass").who(runner),
@@ -223,7 +222,7 @@ fn work(event: &EventBody) -> Option<Vec<Moment>> {
 }
 
 /// Who won, and the money.
-fn verdict(event: &EventBody) -> Option<Vec<Moment>> {
+fn verdict(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     use Money::{About, Gets};
     Some(match event {
@@ -249,7 +248,7 @@ fn verdict(event: &EventBody) -> Option<Vec<Moment>> {
 }
 
 /// After the verdict: stake that answers for it.
-fn bond(event: &EventBody) -> Option<Vec<Moment>> {
+fn bond(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     use Money::{About, Loses};
     let one = match *event {
@@ -273,7 +272,7 @@ fn bond(event: &EventBody) -> Option<Vec<Moment>> {
 }
 
 /// Calls that an actor set for later.
-fn timer(event: &EventBody) -> Option<Vec<Moment>> {
+fn timer(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
     use Money::{About, Loses};
     let one = match *event {
@@ -326,29 +325,24 @@ fn agent_fault(code: u16) -> String {
 const ACTOR_CHARS_MAX: usize = 120;
 
 /// Code on the chain.
-fn actor(event: &EventBody) -> Option<Vec<Moment>> {
+fn actor(event: &EventBody) -> Option<Vec<EventLine>> {
     use EventBody as E;
-    // Whatever an actor says is cut to a line.
-    let words = |text: &str| {
-        let cut = text.char_indices().nth(ACTOR_CHARS_MAX).map_or(text.len(), |(end, _)| end);
-        let more = if cut < text.len() { "…" } else { "" };
-        format!("{}{more}", crate::style::clean(&text[..cut]))
-    };
+    let clip = |text: &str| clip(text, ACTOR_CHARS_MAX, "…");
     let one = match event {
         E::ActorDeployed { actor, .. } => good("is an actor now").who(*actor),
         E::ActorUpgraded { actor, .. } => plain("has other code").who(*actor),
         E::ActorEvent { actor, topic, data } => {
-            plain(format!("says {}: {}", words(topic), words(&shown(&data.0)))).who(*actor)
+            plain(format!("says {}: {}", clip(topic), clip(&shown(&data.0)))).who(*actor)
         }
         E::ActorReturned { actor, method, value } => {
-            good(format!("{} returns {}", words(method), words(&shown(&value.0)))).who(*actor)
+            good(format!("{} returns {}", clip(method), clip(&shown(&value.0)))).who(*actor)
         }
         E::CallFailed { actor, method, error, code } => {
-            bad(format!("{} fails: {} ({code})", words(method), words(error))).who(*actor)
+            bad(format!("{} fails: {} ({code})", clip(method), clip(error))).who(*actor)
         }
         E::CallQueued { from, to, method, .. } => {
             let to = short(to.0.as_slice());
-            plain(format!("will have {} of {to} called", words(method))).who(*from)
+            plain(format!("will have {} of {to} called", clip(method))).who(*from)
         }
         E::CallRan { actor, code: 0, cycles, fee, .. } => {
             good(format!("a queued call has run; {cycles} cycles"))
@@ -359,7 +353,7 @@ fn actor(event: &EventBody) -> Option<Vec<Moment>> {
             bad(format!("a queued call fails ({code})")).who(*actor).money(Money::About(*fee))
         }
         E::CallSuspended { actor, method, .. } => {
-            plain(format!("{} waits for an answer", words(method))).who(*actor)
+            plain(format!("{} waits for an answer", clip(method))).who(*actor)
         }
         E::CallFinished { actor, code: 0, .. } => good("a call that waited has ended").who(*actor),
         E::CallFinished { actor, code, .. } => {

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Looks every now and then until there is something. None: it did not come in time.
-pub(crate) async fn wait<T>(every: Duration, look: impl AsyncFn() -> Option<T>) -> Option<T> {
+pub(crate) async fn until<T>(every: Duration, look: impl AsyncFn() -> Option<T>) -> Option<T> {
     let until = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = look().await {
@@ -32,6 +32,6 @@ mod tests {
             looks.set(looks.get() + 1);
             (looks.get() == 3).then_some("there")
         };
-        assert_eq!(wait(Duration::from_millis(1), look).await, Some("there"));
+        assert_eq!(until(Duration::from_millis(1), look).await, Some("there"));
     }
 }

@@ -9,13 +9,13 @@ const WIDTH: usize = 100;
 const INDENT: usize = 7;
 
 /// Writes lines. After a failed write it is silent.
-pub(in crate::demo) struct Teller {
+pub(in crate::demo) struct Printer {
     out: Box<dyn Write>,
     colours: bool,
     result: io::Result<()>,
 }
 
-impl Teller {
+impl Printer {
     pub(in crate::demo) fn stdout() -> Self {
         let colours = Style::stdout().colours;
         Self { out: Box::new(io::stdout()), colours, result: Ok(()) }
