@@ -81,7 +81,7 @@
 //! | `LogChunk`, `UploadRequest`, `Enrol` and their answers | left to others | logs resume, objects are bound to the lease, and a worker has a key |
 //! | `Leave` and `Left` | none | who ends in order is not shown as idle until it is missed; nothing is decided by it |
 //! | what a worker that was told to end gives back is no loss, 20 times in an attempt | a lost lease | who restarts machines one after the other makes no dead letters |
-//! | a worker that cannot reach the orchestrator works on | may | after an outage leases are given grace, so its work is not lost; before it reports, a heartbeat must have been answered |
+//! | a worker that cannot reach the orchestrator works on | may | an outage extends every lease, so its work is not lost; before it reports, a heartbeat must have been answered |
 //! | `AckLeaseAck`, `CancelAckAck` | no answer | a runner resends until it has one |
 //! | `StaleLease` has `stale: true, extend_lease: false` | two different answers to a stale heartbeat | it is both |
 //! | only an acknowledged lease can complete | open | a grant that nobody took has no result |

@@ -18,19 +18,33 @@ use utoipa::{PartialSchema, ToSchema};
 #[serde(transparent)]
 pub struct Millis(pub u64);
 
+/// Milliseconds on the lease clock, which stands still while no worker can be heard
+/// ([`LeaseClock`](crate::lease::LeaseClock)).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct LeaseTime(pub u64);
+
+macro_rules! seconds {
+    ($($time:ident),+) => {$(
+        impl $time {
+            pub fn plus_seconds(self, seconds: u32) -> Self {
+                Self(self.0.saturating_add(u64::from(seconds) * 1_000))
+            }
+
+            /// Whole seconds from `self` until `later`, rounded up: nobody is told that no time is left
+            /// while some is. Zero if it has passed.
+            pub fn seconds_until(self, later: Self) -> u32 {
+                let millis = later.0.saturating_sub(self.0);
+                u32::try_from(millis.div_ceil(1_000)).unwrap_or(u32::MAX)
+            }
+        }
+    )+};
+}
+seconds!(Millis, LeaseTime);
+
 impl Millis {
-    /// So many seconds later.
-    pub fn plus_seconds(self, seconds: u32) -> Self {
-        Self(self.0.saturating_add(u64::from(seconds) * 1_000))
-    }
-
-    /// Whole seconds from `self` until `later`, rounded up: nobody is told that no time is left
-    /// while some is. Zero if it has passed.
-    pub fn seconds_until(self, later: Self) -> u32 {
-        let millis = later.0.saturating_sub(self.0);
-        u32::try_from(millis.div_ceil(1_000)).unwrap_or(u32::MAX)
-    }
-
     /// For a message.
     pub fn timestamp(self) -> Timestamp {
         let millis = i64::try_from(self.0).unwrap_or(i64::MAX);

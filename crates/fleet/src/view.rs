@@ -7,8 +7,8 @@ pub use wait::{SilenceView, WaitReason, WaitView};
 use crate::auth::Scope;
 use crate::id::{Attempt, Fence, JobId, KeyId, RunId, RunnerId};
 use crate::lease::{
-    AttemptState, EndReason, LabelRecord, Policy, RunRecord, RunStatus, Standing, WorkerRecord,
-    silence, wait,
+    AttemptState, EndReason, LabelRecord, LeaseClock, Policy, RunRecord, RunStatus, Standing,
+    WorkerRecord, silence, wait,
 };
 use crate::message::{Artifact, Failure, Label, Progress, Tag};
 use crate::store::{JobRows, RunRows};
@@ -214,7 +214,7 @@ impl From<&JobRows> for JobView {
 
 impl JobView {
     /// The job as it is at a time.
-    pub fn at(now: Millis, policy: &Policy, rows: &JobRows) -> Self {
+    pub fn at(now: &LeaseClock, policy: &Policy, rows: &JobRows) -> Self {
         let held = rows.lease.as_ref().filter(|_| matches!(rows.job.standing, Standing::Held(_)));
         Self {
             waits: wait(now, &rows.job, rows.reached.as_ref()).map(WaitView::from),
@@ -224,7 +224,7 @@ impl JobView {
     }
 
     /// The same, with what it left behind, of which there may be much.
-    pub fn whole(now: Millis, policy: &Policy, rows: &JobRows) -> Self {
+    pub fn whole(now: &LeaseClock, policy: &Policy, rows: &JobRows) -> Self {
         let answer = rows.lease.as_ref().and_then(|lease| lease.answer.as_ref());
         let artifacts = answer.map(|answer| answer.artifacts.clone()).unwrap_or_default();
         Self { artifacts, ..Self::at(now, policy, rows) }
@@ -242,7 +242,7 @@ impl JobView {
 
 impl RunView {
     /// The run as it is at a time.
-    pub fn at(now: Millis, policy: &Policy, rows: &RunRows) -> Self {
+    pub fn at(now: &LeaseClock, policy: &Policy, rows: &RunRows) -> Self {
         let jobs = rows.jobs.iter().map(|rows| JobView::at(now, policy, rows)).collect();
         Self { summary: RunSummary::from(&rows.run), jobs, next: None, revision: None }
     }

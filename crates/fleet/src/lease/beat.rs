@@ -1,16 +1,16 @@
 //! Acknowledgement and heartbeats: decisions over one row, the lease's.
 
+use super::clock::{Deadline, LeaseClock};
 use super::policy::Policy;
 use super::record::LeaseRecord;
 use super::refusal::Refusal;
 use super::state::{AttemptState, LeaseState};
 use crate::message::{AckLease, AckLeaseAck, Heartbeat, HeartbeatAck, Phase};
-use crate::time::Millis;
 
 /// The lease is live. The same acknowledgement again gets the same answer.
 pub(super) fn ack(
     policy: &Policy,
-    now: Millis,
+    now: &LeaseClock,
     lease: &mut LeaseRecord,
     max_runtime_seconds: u32,
     message: &AckLease,
@@ -21,12 +21,9 @@ pub(super) fn ack(
     if lease.state == LeaseState::Granted {
         lease.state = LeaseState::Active;
         lease.attempt_state = AttemptState::Starting;
-        lease.acked_at = Some(now);
-        lease.given.unheard = 0;
-        lease.expires_at = now.plus_seconds(lease.ttl_seconds(policy));
+        lease.expires = Deadline::after(now.lease, lease.ttl_seconds);
         let runtime = max_runtime_seconds.saturating_add(policy.runtime_buffer_seconds);
-        lease.runtime_ends_at = Some(now.plus_seconds(runtime));
-        lease.runtime_seconds = Some(runtime);
+        lease.runtime = Some(Deadline::after(now.lease, runtime));
     }
     Ok(AckLeaseAck {
         lease_id: lease.lease_id.clone(),
@@ -36,8 +33,7 @@ pub(super) fn ack(
 }
 
 pub(super) fn heartbeat(
-    policy: &Policy,
-    now: Millis,
+    now: &LeaseClock,
     lease: &mut LeaseRecord,
     message: &Heartbeat,
 ) -> Result<HeartbeatAck, Refusal> {
@@ -48,9 +44,11 @@ pub(super) fn heartbeat(
     let fresh = message.seq.is_none_or(|seq| lease.seq.is_none_or(|last| last < seq));
     if fresh {
         lease.seq = message.seq.or(lease.seq);
-        let until = now.plus_seconds(lease.ttl_seconds(policy));
-        lease.expires_at = lease.expires_at.max(until);
-        lease.given.unheard = 0;
+        let expires = Deadline::after(now.lease, lease.ttl_seconds);
+        // Of several orchestrators, one may have read the clock earlier and decide later.
+        if expires.until > lease.expires.until {
+            lease.expires = expires;
+        }
         if message.progress.is_some() {
             lease.progress.clone_from(&message.progress);
         }
@@ -61,7 +59,7 @@ pub(super) fn heartbeat(
         extend_lease: fresh,
         new_lease_ttl_seconds: remaining(now, lease),
         cancel_requested: lease.cancel.is_some(),
-        cancel_deadline_seconds: lease.cancel.map_or(0, |c| now.seconds_until(c.deadline_at)),
+        cancel_deadline_seconds: lease.cancel_seconds(now),
     })
 }
 
@@ -78,7 +76,8 @@ fn advance(lease: &mut LeaseRecord, phase: Phase) {
 }
 
 /// Until the lease ends if nothing more is heard. A runtime that ends sooner is told too.
-pub(super) fn remaining(now: Millis, lease: &LeaseRecord) -> u32 {
-    let end = lease.runtime_ends_at.map_or(lease.expires_at, |end| end.min(lease.expires_at));
-    now.seconds_until(end)
+pub(super) fn remaining(now: &LeaseClock, lease: &LeaseRecord) -> u32 {
+    let expires = lease.expires.end(now, lease.ttl_seconds);
+    let end = lease.runtime_ends_at(now).map_or(expires, |end| end.min(expires));
+    now.lease.seconds_until(end)
 }

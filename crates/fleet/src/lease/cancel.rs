@@ -1,14 +1,14 @@
 //! Stopping a job: at once if nobody has begun, in two steps otherwise.
 
+use super::clock::{Deadline, LeaseClock};
 use super::policy::Policy;
 use super::record::{Cancel, EndReason, JobRecord, LeaseRecord};
 use super::retry;
 use super::state::{AttemptState, LeaseState};
 use crate::message::{CancelReason, CancelRequested};
-use crate::time::Millis;
 
 /// A job that nobody has.
-pub(super) fn queued(now: Millis, job: &mut JobRecord) {
+pub(super) fn queued(now: &LeaseClock, job: &mut JobRecord) {
     retry::end(job, AttemptState::Canceled, EndReason::CanceledInQueue, now);
 }
 
@@ -17,7 +17,7 @@ pub(super) fn queued(now: Millis, job: &mut JobRecord) {
 /// twice does not give it more time.
 pub(super) fn held(
     policy: &Policy,
-    now: Millis,
+    now: &LeaseClock,
     reason: CancelReason,
     lease: &mut LeaseRecord,
     job: &mut JobRecord,
@@ -25,19 +25,19 @@ pub(super) fn held(
     if lease.state == LeaseState::Granted {
         lease.state = LeaseState::Canceled;
         lease.attempt_state = AttemptState::Canceled;
-        lease.ended_at = Some(now);
+        lease.ended_at = Some(now.wall);
         retry::end(job, AttemptState::Canceled, EndReason::CanceledInQueue, now);
         return None;
     }
-    let deadline_at = now.plus_seconds(policy.cancel_deadline_seconds);
-    let cancel = *lease.cancel.get_or_insert(Cancel { reason, deadline_at });
+    let deadline = Deadline::after(now.lease, policy.cancel_deadline_seconds);
+    let cancel = *lease.cancel.get_or_insert(Cancel { reason, deadline });
     lease.attempt_state = AttemptState::CancelRequested;
     Some(CancelRequested {
         lease_id: lease.lease_id.clone(),
         job_id: lease.job_id.clone(),
         reason: cancel.reason,
-        deadline_seconds: now.seconds_until(cancel.deadline_at),
-        ts: Some(now.timestamp()),
+        deadline_seconds: lease.cancel_seconds(now),
+        ts: Some(now.wall.timestamp()),
         cancel_token: lease.cancel_token.clone(),
     })
 }

@@ -9,20 +9,14 @@ use crate::message::{
     CompleteAck, Heartbeat, HeartbeatAck, Label, LeaseGranted, LeaseRequest, LogAck, LogChunk,
     NoWork, RunSubmission, Tag, UploadGranted, UploadRequest,
 };
-use crate::time::Millis;
 use std::collections::BTreeSet;
 
 /// Something happened. Whatever is random about it comes along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The orchestrator starts, with whatever leases its store has.
+    /// An orchestrator starts, with whatever leases its store has.
     Start,
-    /// Nobody could be heard for so long, until now: leases have it back.
-    Missed {
-        /// Milliseconds.
-        millis: u64,
-    },
-    /// Time has passed. Comes often: a long silence is taken for an outage.
+    /// Time has passed. Comes more often than [`Policy::outage_after_seconds`](super::Policy).
     Sweep,
     Submit {
         run_id: RunId,
@@ -103,7 +97,7 @@ pub enum Reply {
     Done,
     /// To [`Event::Sweep`].
     Swept {
-        lapsed: usize,
+        expired: usize,
         /// Whether others were due too: sweep again soon.
         more: bool,
     },
@@ -146,8 +140,8 @@ pub enum Action {
         job_id: JobId,
         /// What the runner must have.
         tags: BTreeSet<Tag>,
-        /// Not before this.
-        not_before: Millis,
+        /// So long from now it is not granted.
+        pause_ms: u64,
     },
     /// A job let go of its limits: others may be granted now.
     Room,

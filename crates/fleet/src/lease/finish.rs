@@ -1,12 +1,12 @@
 //! `Complete` and `CancelAck`: the first that is accepted decides, once.
 
+use super::clock::LeaseClock;
 use super::policy::Policy;
 use super::record::{Answer, EndReason, JobRecord, LeaseRecord};
 use super::refusal::Refusal;
 use super::retry::{self, RetryClass};
 use super::state::{AttemptState, LeaseState};
 use crate::message::{Artifact, Body, CancelAck, Complete, CompleteStatus, Data, Failure, encode};
-use crate::time::Millis;
 use alloy_primitives::keccak256;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -86,7 +86,7 @@ pub(super) fn without_results(message: &Complete) -> Complete {
 /// comes the hash of what was sent.
 pub(super) fn complete(
     policy: &Policy,
-    now: Millis,
+    now: &LeaseClock,
     lease: &mut LeaseRecord,
     job: &mut JobRecord,
     (message, hash): (&Complete, BodyHash),
@@ -95,7 +95,7 @@ pub(super) fn complete(
         return Err(Refusal::NotAcked);
     }
     lease.state = LeaseState::Completed;
-    lease.ended_at = Some(now);
+    lease.ended_at = Some(now.wall);
     lease.answer = Some(Arc::new(Answer {
         hash,
         status: Some(message.status),
@@ -137,7 +137,7 @@ pub(super) fn complete(
 }
 
 pub(super) fn cancel_ack(
-    now: Millis,
+    now: &LeaseClock,
     lease: &mut LeaseRecord,
     job: &mut JobRecord,
     (message, hash): (&CancelAck, BodyHash),
@@ -150,7 +150,7 @@ pub(super) fn cancel_ack(
     }
     lease.state = LeaseState::Canceled;
     lease.attempt_state = AttemptState::Canceled;
-    lease.ended_at = Some(now);
+    lease.ended_at = Some(now.wall);
     lease.answer = Some(Arc::new(Answer {
         hash,
         status: None,

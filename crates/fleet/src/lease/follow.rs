@@ -1,13 +1,13 @@
 //! What follows when a job leaves its lease or ends: limits have room again, others need it no more.
 
 use super::event::Action;
-use super::handle::Desk;
+use super::handle::Transition;
 use super::record::{EndReason, JobRecord, Outcome, Standing};
 use super::retry;
 use super::rows::Rows;
 use super::state::AttemptState;
 
-impl<R: Rows> Desk<'_, R> {
+impl<R: Rows> Transition<'_, R> {
     /// A job begins (1) or ceases (-1) to count against the limits of its run and its labels.
     pub(super) fn occupy(&mut self, job: &JobRecord, change: i32) {
         if let Some(mut run) = self.rows.run(&job.run_id) {
@@ -51,7 +51,7 @@ impl<R: Rows> Desk<'_, R> {
                     self.rows.put_job(dependent);
                 } else if !ended.iter().any(|job| job.job_id == id) {
                     let reason = EndReason::NeedFailed;
-                    retry::end(&mut dependent, AttemptState::Canceled, reason, self.now);
+                    retry::end(&mut dependent, AttemptState::Canceled, reason, &self.now);
                     ended.push(dependent);
                 }
             }
@@ -64,7 +64,7 @@ impl<R: Rows> Desk<'_, R> {
             self.actions.push(Action::Ready {
                 job_id: job.job_id.clone(),
                 tags: job.order.tags.clone(),
-                not_before: job.not_before,
+                pause_ms: job.not_before.0.saturating_sub(self.now.lease.0),
             });
         }
     }
@@ -79,7 +79,7 @@ impl<R: Rows> Desk<'_, R> {
         }
         run.dead_letters += u32::from(outcome.dead_letter);
         if run.open == 0 {
-            run.ended_at = Some(self.now);
+            run.ended_at = Some(self.now.wall);
             self.actions.push(Action::RunEnded(run.run_id.clone(), run.status()));
         }
         self.rows.put_run(run);

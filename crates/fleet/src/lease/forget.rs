@@ -1,7 +1,7 @@
 //! Runs that ended are kept for a while.
 
 use super::event::Reply;
-use super::handle::Desk;
+use super::handle::Transition;
 use super::rows::Rows;
 use crate::time::Millis;
 
@@ -13,11 +13,11 @@ pub(crate) const JOBS_MAX: usize = 1_000;
 /// Bytes of logs, likewise.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-impl<R: Rows> Desk<'_, R> {
+impl<R: Rows> Transition<'_, R> {
     /// Forgets runs that were kept long enough, and those that there is no room for, the earliest first.
     pub(super) fn forget(&mut self, keep_seconds: u32) -> Reply {
         let most = self.policy.sweep_lapses_max;
-        let before = |millis| Millis(self.now.0.saturating_sub(millis));
+        let before = |millis| Millis(self.now.wall.0.saturating_sub(millis));
         let kept = self.rows.ended_before(before(u64::from(keep_seconds) * 1_000), most);
         let room = self.policy.rows_bytes_max / 4 * 3;
         let beyond = self.rows.beyond(room, before(KEPT_MILLIS_MIN), most);

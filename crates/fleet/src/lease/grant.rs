@@ -1,27 +1,30 @@
 //! The birth of a lease.
 
+use super::clock::{Deadline, LeaseClock};
 use super::policy::Policy;
-use super::record::{Given, JobRecord, LeaseRecord, LogRecord, Standing};
+use super::record::{JobRecord, LeaseRecord, LogRecord, Standing};
 use super::state::{AttemptState, LeaseState};
 use crate::id::{CancelToken, LeaseId, RunnerId};
 use crate::message::LeaseGranted;
-use crate::time::Millis;
 
 /// A queued job goes to a runner, under a fence that is higher than every one before it.
 pub(super) fn grant(
     policy: &Policy,
-    now: Millis,
+    now: &LeaseClock,
     job: &mut JobRecord,
     runner_id: RunnerId,
     lease_id: LeaseId,
     cancel_token: Option<CancelToken>,
 ) -> LeaseRecord {
-    debug_assert!(job.waiting() && job.not_before <= now, "only what is ready is granted");
+    debug_assert!(job.waiting() && job.not_before <= now.lease, "only what is ready is granted");
     job.fence = job.fence.next();
     job.standing = Standing::Held(lease_id.clone());
-    let ttl_seconds = job.order.lease_ttl_seconds;
-    let window =
-        ttl_seconds.map_or(policy.ack_window_seconds, |ttl| ttl.min(policy.ack_window_seconds));
+    let usual = policy.lease_ttl_seconds;
+    let ttl_seconds = job.order.lease_ttl_seconds.map_or(usual, |ttl| ttl.min(usual));
+    let window = match job.order.lease_ttl_seconds {
+        Some(ttl) => ttl.min(policy.ack_window_seconds),
+        None => policy.ack_window_seconds,
+    };
     LeaseRecord {
         lease_id,
         job_id: job.job_id.clone(),
@@ -34,12 +37,9 @@ pub(super) fn grant(
         cancel_token,
         cache_scope: None,
         ttl_seconds,
-        granted_at: now,
-        acked_at: None,
-        expires_at: now.plus_seconds(window),
-        runtime_ends_at: None,
-        runtime_seconds: None,
-        given: Given::default(),
+        granted_at: now.wall,
+        expires: Deadline::after(now.lease, window),
+        runtime: None,
         cancel: None,
         seq: None,
         progress: None,
@@ -60,7 +60,7 @@ pub(super) fn granted(policy: &Policy, job: &JobRecord, lease: &LeaseRecord) -> 
         lease_id: lease.lease_id.clone(),
         attempt: lease.attempt,
         fence: lease.fence,
-        lease_ttl_seconds: lease.ttl_seconds(policy),
+        lease_ttl_seconds: lease.ttl_seconds,
         heartbeat_interval_seconds: lease.beats_seconds(policy),
         max_runtime_seconds: job.order.max_runtime_seconds,
         job_spec: job.order.job_spec.clone(),

@@ -1,9 +1,10 @@
 //! One event, whole: reads rows, lets the decisions decide, writes rows, follows up.
 
+use super::clock::LeaseClock;
 use super::event::{Action, Event, Handled, Reply};
+use super::expiry::{self, expiry};
 use super::finish::{self, BodyHash, repeated};
 use super::keep::Left;
-use super::lapse::{self, lapse};
 use super::policy::Policy;
 use super::record::{Idempotency, JobRecord, LeaseRecord, RunRecord, Standing, WorkerRecord};
 use super::refusal::Refusal;
@@ -22,44 +23,30 @@ use std::collections::BTreeSet;
 /// Jobs that nobody wants any more which one question for work ends at most.
 const LATE_MAX: usize = 256;
 
-/// Decides about an event. `now` is the store's clock; if it goes back, time stands still instead.
+/// Decides about an event. `now` is the store's clock; how much time has passed for leases says the rows' lease clock.
 pub fn handle<R: Rows>(rows: &mut R, policy: &Policy, now: Millis, event: Event) -> Handled {
-    let seen = rows.seen();
-    let now = now.max(seen);
-    rows.set_seen(now);
-    let mut desk = Desk { rows, policy, now, actions: Vec::new() };
-    let silence = u64::from(policy.outage_after_seconds) * 1_000;
-    let outage = seen > Millis(0) && now.0 - seen.0 > silence;
-    if event == Event::Start || outage {
-        desk.grace();
+    let mut clock = rows.clock();
+    match event {
+        Event::Start => clock.start(now),
+        _ => clock.observe(now, policy.outage_after()),
     }
-    let reply = match event {
-        // They have more than that already.
-        Event::Missed { .. } if outage => Ok(Reply::Done),
-        event => desk.event(event),
-    };
-    Handled { reply, actions: desk.actions }
+    rows.set_clock(clock);
+    let mut transition = Transition { rows, policy, now: clock, actions: Vec::new() };
+    Handled { reply: transition.event(event), actions: transition.actions }
 }
 
-pub(super) struct Desk<'a, R> {
+pub(super) struct Transition<'a, R> {
     pub(super) rows: &'a mut R,
     pub(super) policy: &'a Policy,
-    pub(super) now: Millis,
+    pub(super) now: LeaseClock,
     pub(super) actions: Vec<Action>,
 }
 
-impl<R: Rows> Desk<'_, R> {
+impl<R: Rows> Transition<'_, R> {
     fn event(&mut self, event: Event) -> Result<Reply, Refusal> {
         let reason = event.reason();
         match event {
-            Event::Start => {
-                self.end_far_pauses();
-                Ok(Reply::Done)
-            }
-            Event::Missed { millis } => {
-                self.missed(millis);
-                Ok(Reply::Done)
-            }
+            Event::Start => Ok(Reply::Done),
             Event::Sweep => Ok(self.sweep()),
             Event::Submit { run_id, key, submission } => self.submit(run_id, None, key, submission),
             Event::Rerun { of, run_id, key, priority_max, label } => {
@@ -105,63 +92,34 @@ impl<R: Rows> Desk<'_, R> {
             Event::Enrol(worker) => self.enrol(worker),
             Event::Expel(id) => {
                 let mut worker = self.rows.worker(&id).ok_or(Refusal::UnknownWorker)?;
-                worker.expelled_at.get_or_insert(self.now);
+                worker.expelled_at.get_or_insert(self.now.wall);
                 self.rows.put_worker(worker);
                 Ok(Reply::Done)
             }
         }
     }
 
-    fn missed(&mut self, millis: u64) {
-        for id in self.rows.live_leases() {
-            if let Some(mut lease) = self.rows.lease(&id) {
-                lapse::missed(self.policy, millis, &mut lease);
-                self.rows.put_lease(lease);
-            }
-        }
-    }
-
-    fn grace(&mut self) {
-        for id in self.rows.live_leases() {
-            if let Some(mut lease) = self.rows.lease(&id) {
-                lapse::grace(self.policy, self.now, &mut lease);
-                self.rows.put_lease(lease);
-            }
-        }
-    }
-
-    /// No pause is as long as these: they end by a clock that was set back since.
-    fn end_far_pauses(&mut self) {
-        let longest = self.now.plus_seconds(self.policy.backoff_seconds_max);
-        for id in self.rows.paused_beyond(longest) {
-            if let Some(mut job) = self.rows.job(&id) {
-                job.not_before = self.now;
-                self.rows.put_job(job);
-            }
-        }
-    }
-
     fn sweep(&mut self) -> Reply {
         let most = self.policy.sweep_lapses_max;
-        let due = self.rows.due(self.now, most);
+        let due = self.rows.due(self.now.lease, most);
         for id in &due {
             if let Some(lease) = self.rows.lease(id) {
-                self.lapsed(lease);
+                self.expired(lease);
             }
         }
         // Those that nobody asks for end, too.
-        let late = self.rows.late(self.now, most);
+        let late = self.rows.late(self.now.wall, most);
         for job in &late {
             self.rows.job(job).into_iter().for_each(|job| self.late(job));
         }
-        Reply::Swept { lapsed: due.len(), more: due.len() == most || late.len() == most }
+        Reply::Swept { expired: due.len(), more: due.len() == most || late.len() == most }
     }
 
     /// The lease as it is now: if its time is over, it ends here and now.
-    fn lapsed(&mut self, mut lease: LeaseRecord) -> LeaseRecord {
-        let Some(lapse) = lapse(self.now, &lease) else { return lease };
+    fn expired(&mut self, mut lease: LeaseRecord) -> LeaseRecord {
+        let Some(expiry) = expiry(&self.now, &lease) else { return lease };
         let Some(mut job) = self.rows.job(&lease.job_id) else { return lease };
-        lapse::apply(self.policy, self.now, lapse, &mut lease, &mut job);
+        expiry::apply(self.policy, &self.now, expiry, &mut lease, &mut job);
         self.rows.put_lease(lease.clone());
         self.released(job);
         lease
@@ -175,7 +133,7 @@ impl<R: Rows> Desk<'_, R> {
         if lease.runner_id != *runner {
             return Err(Refusal::WrongRunner);
         }
-        Ok(self.lapsed(lease))
+        Ok(self.expired(lease))
     }
 
     /// The same, if it gives rights.
@@ -234,7 +192,9 @@ impl<R: Rows> Desk<'_, R> {
         }
         let rows = &mut *self.rows;
         let (mut run, jobs) =
-            submit::rows(self.now, run_id.clone(), idempotency, submission, || rows.next_seq());
+            submit::rows(self.now.wall, run_id.clone(), idempotency, submission, || {
+                rows.next_seq()
+            });
         (run.rerun_of, run.rerun_for) = (rerun_of, rerun_for);
         self.rows.put_run(run);
         for job in jobs {
@@ -248,18 +208,18 @@ impl<R: Rows> Desk<'_, R> {
         match job.standing.clone() {
             Standing::Ended(_) => {}
             Standing::Queued => {
-                cancel::queued(self.now, &mut job);
+                cancel::queued(&self.now, &mut job);
                 self.ended(job);
             }
             Standing::Held(id) => {
                 let Some(mut lease) = self.rows.lease(&id) else { return };
                 // Somebody whose time is over is not asked; the job is, once more.
-                if lapse(self.now, &lease).is_some() {
-                    self.lapsed(lease);
+                if expiry(&self.now, &lease).is_some() {
+                    self.expired(lease);
                     let again = self.rows.job(&job.job_id);
                     return again.into_iter().for_each(|job| self.cancel(job, reason));
                 }
-                let asked = cancel::held(self.policy, self.now, reason, &mut lease, &mut job);
+                let asked = cancel::held(self.policy, &self.now, reason, &mut lease, &mut job);
                 let runner = lease.runner_id.clone();
                 self.rows.put_lease(lease);
                 match asked {
@@ -281,13 +241,13 @@ impl<R: Rows> Desk<'_, R> {
         if machine.is_some_and(|machine| machine.expelled_at.is_some()) {
             return Err(Refusal::Expelled);
         }
-        let held = self.rows.live_lease_of(&request.runner_id).map(|lease| self.lapsed(lease));
+        let held = self.rows.live_lease_of(&request.runner_id).map(|lease| self.expired(lease));
         if let Some(lease) = held.filter(|lease| lease.state.live()) {
             // The answer was lost: the runner must not be locked out by what it never saw.
             let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
             return match lease.state {
-                // It lapses soon, and the job with it.
-                LeaseState::Granted if job.too_late(self.now) => Ok(self.no_work()),
+                // It expires soon, and the job with it.
+                LeaseState::Granted if job.too_late(self.now.wall) => Ok(self.no_work()),
                 LeaseState::Granted => {
                     Ok(Reply::Granted(Box::new(grant::granted(self.policy, &job, &lease))))
                 }
@@ -302,7 +262,7 @@ impl<R: Rows> Desk<'_, R> {
         };
         let runner = request.runner_id;
         let mut lease =
-            grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
+            grant::grant(self.policy, &self.now, &mut job, runner, lease_id, cancel_token);
         lease.cache_scope = self.rows.run(&job.run_id).and_then(|run| run.cache_scope());
         let granted = grant::granted(self.policy, &job, &lease);
         self.occupy(&job, 1);
@@ -319,9 +279,9 @@ impl<R: Rows> Desk<'_, R> {
     /// The next job that is still wanted. Those before it that are not end here.
     fn next_job(&mut self, capabilities: &BTreeSet<Tag>) -> Option<JobRecord> {
         for _ in 0..LATE_MAX {
-            let picked = self.rows.pick(self.now, capabilities)?;
+            let picked = self.rows.pick(self.now.lease, capabilities)?;
             let job = self.rows.job(&picked)?;
-            if !job.too_late(self.now) {
+            if !job.too_late(self.now.wall) {
                 return Some(job);
             }
             self.late(job);
@@ -333,26 +293,26 @@ impl<R: Rows> Desk<'_, R> {
 
     /// Nobody wants it any more.
     fn late(&mut self, mut job: JobRecord) {
-        retry::late(self.now, &mut job);
+        retry::late(&self.now, &mut job);
         self.ended(job);
     }
 
     fn ack(&mut self, message: &AckLease) -> Result<Reply, Refusal> {
         let mut lease = self.live(&message.lease_id, &message.runner_id)?;
         let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
-        // Whoever asks for the first time has not begun. Its lease lapses, and the job with it.
-        if lease.state == LeaseState::Granted && job.too_late(self.now) {
+        // Whoever asks for the first time has not begun. Its lease expires, and the job with it.
+        if lease.state == LeaseState::Granted && job.too_late(self.now.wall) {
             return Err(Refusal::TooLate);
         }
         let runtime = job.order.max_runtime_seconds;
-        let reply = beat::ack(self.policy, self.now, &mut lease, runtime, message)?;
+        let reply = beat::ack(self.policy, &self.now, &mut lease, runtime, message)?;
         self.rows.put_lease(lease);
         Ok(Reply::Acked(reply))
     }
 
     fn heartbeat(&mut self, message: &Heartbeat) -> Result<Reply, Refusal> {
         let mut lease = self.live(&message.lease_id, &message.runner_id)?;
-        let reply = beat::heartbeat(self.policy, self.now, &mut lease, message)?;
+        let reply = beat::heartbeat(&self.now, &mut lease, message)?;
         if message.progress.as_ref().is_some_and(Progress::is_large) && !self.remembers(&lease) {
             lease.progress = None;
         }
@@ -381,7 +341,7 @@ impl<R: Rows> Desk<'_, R> {
         // Nor are jobs given back again and again then: each time is a row.
         let returns_max = if remembers { self.policy.returns_max } else { 0 };
         let policy = Policy { returns_max, ..self.policy.clone() };
-        finish::complete(&policy, self.now, &mut lease, &mut job, (kept, hash))?;
+        finish::complete(&policy, &self.now, &mut lease, &mut job, (kept, hash))?;
         if !remembers && job.outcome().is_none() {
             finish::forget_results(&mut lease);
         }
@@ -400,7 +360,7 @@ impl<R: Rows> Desk<'_, R> {
         let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
         let hash = BodyHash::of(message);
         let large = finish::is_large(&message.artifacts, &message.summary, None);
-        finish::cancel_ack(self.now, &mut lease, &mut job, (message, hash))?;
+        finish::cancel_ack(&self.now, &mut lease, &mut job, (message, hash))?;
         if large && !self.remembers(&lease) {
             finish::forget_results(&mut lease);
         }
@@ -447,7 +407,7 @@ impl<R: Rows> Desk<'_, R> {
             Some(known) if known.expelled_at.is_some() => Err(Refusal::Expelled),
             Some(_) => Ok(Reply::Done),
             None => {
-                worker.enrolled_at = self.now;
+                worker.enrolled_at = self.now.wall;
                 self.rows.put_worker(worker);
                 Ok(Reply::Done)
             }
@@ -458,7 +418,7 @@ impl<R: Rows> Desk<'_, R> {
         let mut lease = self.live(&request.lease_id, &request.runner_id)?;
         let share = keep::share(self.policy.objects_bytes_max);
         let left = share.saturating_sub(self.kept_bytes(&lease).1);
-        let granted = keep::upload(self.policy, self.now, left, &mut lease, request)?;
+        let granted = keep::upload(self.policy, &self.now, left, &mut lease, request)?;
         self.rows.put_lease(lease);
         Ok(Reply::Upload(granted))
     }

@@ -1,12 +1,12 @@
 //! What a runner may keep: pieces of its log, and objects.
 
 use super::beat::remaining;
+use super::clock::LeaseClock;
 use super::policy::Policy;
 use super::record::{LastUpload, LeaseRecord};
 use super::refusal::Refusal;
 use super::state::LeaseState;
 use crate::message::{LogAck, LogChunk, UploadGranted, UploadRequest};
-use crate::time::Millis;
 
 /// How much may still be kept: in all, and by runs of the same submitter.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub(super) fn log(
 /// it writes where nobody looks.
 pub(super) fn upload(
     policy: &Policy,
-    now: Millis,
+    now: &LeaseClock,
     left: u64,
     lease: &mut LeaseRecord,
     request: &UploadRequest,

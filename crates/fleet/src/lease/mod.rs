@@ -15,7 +15,7 @@
 //!    never changes.
 //! 2. Only a live lease, named by the runner that it was granted to, can change anything. A lease
 //!    that is not acknowledged can be acknowledged and nothing else.
-//! 3. A lease is over when its time is, whether or not a sweep has noticed ([`lapse`](fn@lapse)).
+//! 3. A lease is over when its time is, whether or not a sweep has noticed ([`expiry`](fn@expiry)).
 //! 4. A lease is ended by one thing: the first accepted `Complete` or `CancelAck`, or a deadline. The
 //!    message that ended it gets its answer again for as long as the rows are kept.
 //! 5. Every grant of a job has a higher fence than the one before it.
@@ -25,19 +25,19 @@
 //!    a runner gives back because it was told to end is no loss, up to another number. So every job ends:
 //!    attempts, losses of an attempt and returns of it are counted, and everything else that is live has
 //!    a deadline.
-//! 8. If time jumps (the orchestrator stood still, or restarts), live leases get a new TTL first. What they get
-//!    back of shorter times in which nobody could be heard is bounded.
+//! 8. Time in which no worker could be heard does not count, and a start gives live leases one TTL: [`LeaseClock`].
 
 mod beat;
 mod cancel;
+mod clock;
 mod event;
+mod expiry;
 mod finish;
 mod follow;
 mod forget;
 mod grant;
 mod handle;
 mod keep;
-mod lapse;
 mod policy;
 mod queue;
 mod record;
@@ -50,16 +50,17 @@ mod state;
 mod submit;
 mod wait;
 
+pub(crate) use clock::WrittenClock;
+pub use clock::{Deadline, LeaseClock};
 pub use event::{Action, Event, Handled, Reply};
+pub use expiry::{Expiry, expiry};
 pub use finish::BodyHash;
 pub(crate) use forget::JOBS_MAX;
 pub use handle::handle;
-pub(crate) use lapse::missed;
-pub use lapse::{Lapse, lapse};
 pub use policy::Policy;
 pub use queue::{Gate, Place, Queue, Waiting};
 pub use record::{
-    Answer, Cancel, EndReason, Given, Idempotency, JobRecord, LabelRecord, LastUpload, LeaseRecord,
+    Answer, Cancel, EndReason, Idempotency, JobRecord, LabelRecord, LastUpload, LeaseRecord,
     LogRecord, Outcome, RunRecord, Standing, WorkerRecord,
 };
 pub use refusal::Refusal;

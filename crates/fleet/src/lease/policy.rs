@@ -1,5 +1,7 @@
 //! Numbers that an operator may choose. Defaults are the seed's ("Recommended Defaults").
 
+use std::time::Duration;
+
 /// How patient the orchestrator is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
@@ -21,8 +23,8 @@ pub struct Policy {
     /// fault. Beyond it each is a loss: a job that takes longer than its machines last must not go round
     /// for ever.
     pub returns_max: u32,
-    /// If the orchestrator saw nothing for so long, not even a sweep, then it was not there: leases
-    /// could not be extended, and get a new TTL.
+    /// If the orchestrator saw nothing for longer, not even a sweep, then no worker could be heard, and the time does
+    /// not count ([`LeaseClock`](super::LeaseClock)).
     pub outage_after_seconds: u32,
     /// Leases that one sweep ends at most: the rest waits for the next, so that a sweep never holds
     /// up heartbeats that would have come in time.
@@ -52,6 +54,12 @@ pub struct Policy {
     pub tag_sets_max: usize,
 }
 
+impl Policy {
+    pub fn outage_after(&self) -> Duration {
+        Duration::from_secs(self.outage_after_seconds.into())
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -62,7 +70,7 @@ impl Default for Policy {
             runtime_buffer_seconds: 30,
             losses_max: 5,
             returns_max: 20,
-            outage_after_seconds: 20,
+            outage_after_seconds: 2,
             sweep_lapses_max: 256,
             retry_after_seconds: 1,
             uploads_max: 1_000,

@@ -14,7 +14,7 @@
 
 use crate::id::{JobId, RunId};
 use crate::message::{Label, Tag};
-use crate::time::Millis;
+use crate::time::LeaseTime;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::ops::Bound;
@@ -54,7 +54,7 @@ pub struct Waiting {
     /// The run whose limit it is under.
     pub run: RunId,
     /// Not before this.
-    pub not_before: Millis,
+    pub not_before: LeaseTime,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,7 +98,7 @@ pub struct Queue {
     /// Groups that are not empty.
     by_label: BTreeMap<Label, BTreeSet<GroupKey>>,
     /// Jobs in a pause, by its end.
-    paused: BTreeMap<(Millis, Place), Waiting>,
+    paused: BTreeMap<(LeaseTime, Place), Waiting>,
 }
 
 fn head(line: &Line) -> Option<Head> {
@@ -125,7 +125,7 @@ fn file<K: Ord + Clone, V: Ord + Clone>(
 impl Queue {
     /// A job begins to wait.
     pub fn insert(&mut self, job: Waiting) {
-        if job.not_before > Millis(0) {
+        if job.not_before > LeaseTime(0) {
             self.paused.insert((job.not_before, job.place), job);
         } else {
             self.file(job);
@@ -144,7 +144,7 @@ impl Queue {
     }
 
     /// The next job for a runner with these tags. It stays in the queue until it is removed.
-    pub fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
+    pub fn pick(&mut self, now: LeaseTime, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.ripen(now);
         let fitting = Fitting::new(&self.heads, capabilities);
         let first = fitting.filter_map(|heads| heads.first_key_value());
@@ -207,7 +207,7 @@ impl Queue {
     }
 
     /// Jobs that nothing holds back, at most so many, and what a runner must have for them.
-    pub fn open(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
+    pub fn open(&self, now: LeaseTime, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
         let free = |key: &LaneKey| !key.gates().any(|gate| self.closed.contains(&gate));
         let lanes = self.lanes.iter().filter(|(key, _)| free(key));
         let filed = lanes.flat_map(|(key, lane)| lane.values().map(|job| (job, &key.group.tags)));
@@ -217,17 +217,11 @@ impl Queue {
     }
 
     /// When the next pause ends.
-    pub fn next_pause_end(&self) -> Option<Millis> {
+    pub fn next_pause_end(&self) -> Option<LeaseTime> {
         self.paused.keys().next().map(|(at, _)| *at)
     }
 
-    /// Jobs whose pauses end after a time.
-    pub fn paused_beyond(&self, end: Millis) -> Vec<JobId> {
-        let later = self.paused.iter().rev().take_while(|((at, _), _)| *at > end);
-        later.map(|(_, job)| job.job_id.clone()).collect()
-    }
-
-    fn ripen(&mut self, now: Millis) {
+    fn ripen(&mut self, now: LeaseTime) {
         while let Some(entry) = self.paused.first_entry().filter(|entry| entry.key().0 <= now) {
             let job = entry.remove();
             self.file(job);
@@ -351,7 +345,7 @@ mod tests {
             tags: Arc::default(),
             labels: Arc::new([Label::new(label).expect("a label")].into()),
             run: RunId::new(&format!("run_{run}")).expect("an id"),
-            not_before: Millis(0),
+            not_before: LeaseTime(0),
         }
     }
 
@@ -364,10 +358,10 @@ mod tests {
         jobs.iter().cloned().for_each(|job| queue.insert(job));
         let gate = Gate::Label(Label::new("few").expect("a label"));
         for job in &jobs {
-            assert_eq!(queue.pick(Millis(1), &BTreeSet::new()).as_ref(), Some(&job.job_id));
+            assert_eq!(queue.pick(LeaseTime(1), &BTreeSet::new()).as_ref(), Some(&job.job_id));
             queue.remove(job);
             queue.set_gate(&gate, false);
-            assert_eq!(queue.pick(Millis(1), &BTreeSet::new()), None);
+            assert_eq!(queue.pick(LeaseTime(1), &BTreeSet::new()), None);
             queue.set_gate(&gate, true);
         }
         assert_eq!(queue, Queue::default(), "nothing is left behind");
@@ -387,13 +381,13 @@ mod tests {
             for then in 0..8_u8 {
                 (0..3).for_each(|n| queue.set_gate(&gates[n], !shut(closed, n)));
                 queue.insert(job.clone());
-                let picked = queue.pick(Millis(1), &BTreeSet::new());
+                let picked = queue.pick(LeaseTime(1), &BTreeSet::new());
                 assert_eq!(picked.is_some(), closed == 0, "{closed}");
                 (0..3).for_each(|n| queue.set_gate(&gates[n], !shut(then, n)));
-                let picked = queue.pick(Millis(1), &BTreeSet::new());
+                let picked = queue.pick(LeaseTime(1), &BTreeSet::new());
                 assert_eq!(picked.is_some(), then == 0, "{closed} {then}");
                 queue.remove(&job);
-                assert_eq!(queue.pick(Millis(1), &BTreeSet::new()), None);
+                assert_eq!(queue.pick(LeaseTime(1), &BTreeSet::new()), None);
             }
         }
         gates.iter().for_each(|gate| queue.set_gate(gate, true));

@@ -1,5 +1,6 @@
 //! The rows. A decision reads a few of them and writes them back; it never sees the rest.
 
+use super::clock::{Deadline, LeaseClock};
 use super::finish::BodyHash;
 use super::policy::Policy;
 use super::state::{AttemptState, LeaseState, RunStatus};
@@ -8,7 +9,7 @@ use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId, Wo
 use crate::message::{
     Artifact, CancelReason, CompleteStatus, Data, Failure, JobSubmission, Label, Progress,
 };
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -167,7 +168,7 @@ pub struct JobRecord {
     #[serde(default)]
     pub returns: u32,
     /// Not granted before this: the pause between two attempts.
-    pub not_before: Millis,
+    pub not_before: LeaseTime,
     /// Not begun from then on: nobody wants it any more.
     #[serde(default)]
     pub not_after: Option<Millis>,
@@ -327,23 +328,14 @@ pub struct LeaseRecord {
     /// Whose caches its job may use, as [`RunRecord::cache_scope`] says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<String>,
-    /// A shorter TTL than the policy's: the job's wish.
-    #[serde(default)]
-    pub ttl_seconds: Option<u32>,
-    /// When it was granted.
+    /// The policy's, or a shorter one that the job asked for.
+    pub ttl_seconds: u32,
+    /// For people, on the store's clock.
     pub granted_at: Millis,
-    /// When the runner acknowledged.
-    pub acked_at: Option<Millis>,
-    /// The TTL's end; before the acknowledgement, the end of the window for it.
-    pub expires_at: Millis,
-    /// The end that no heartbeat moves.
-    pub runtime_ends_at: Option<Millis>,
-    /// How long that was away when the runner acknowledged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runtime_seconds: Option<u32>,
-    /// Time in which nobody could be heard, and that it has back.
-    #[serde(default, skip_serializing_if = "Given::is_nothing")]
-    pub given: Given,
+    /// One TTL after its runner was last heard; before the acknowledgement, the end of the window for it.
+    pub expires: Deadline,
+    /// From the acknowledgement on. No heartbeat moves it.
+    pub runtime: Option<Deadline>,
     /// Somebody asked for a stop.
     pub cancel: Option<Cancel>,
     /// The highest number of a heartbeat.
@@ -367,21 +359,6 @@ pub struct LeaseRecord {
     pub ended_at: Option<Millis>,
 }
 
-/// Milliseconds that a lease was given back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Given {
-    /// Since its runner was last heard.
-    pub unheard: u64,
-    /// Since it was granted.
-    pub in_all: u64,
-}
-
-impl Given {
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The object that a lease asked for last: a runner sends one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LastUpload {
@@ -396,8 +373,8 @@ pub struct LastUpload {
 pub struct Cancel {
     /// Why.
     pub reason: CancelReason,
-    /// When it is forced.
-    pub deadline_at: Millis,
+    /// Then it is forced.
+    pub deadline: Deadline,
 }
 
 /// Where a log goes on.
@@ -431,21 +408,31 @@ pub struct Answer {
 }
 
 impl LeaseRecord {
-    /// It ends so long after the last heartbeat.
-    pub(crate) fn ttl_seconds(&self, policy: &Policy) -> u32 {
-        let usual = policy.lease_ttl_seconds;
-        self.ttl_seconds.map_or(usual, |wish| wish.min(usual))
-    }
-
     /// How often its runner should beat: two beats may be lost.
     pub(super) fn beats_seconds(&self, policy: &Policy) -> u32 {
-        policy.heartbeat_interval_seconds.min((self.ttl_seconds(policy) / 3).max(1))
+        policy.heartbeat_interval_seconds.min((self.ttl_seconds / 3).max(1))
     }
 
-    /// The next time at which something happens to it by itself; none once it has ended.
-    pub fn due_at(&self) -> Option<Millis> {
-        let cancel = self.cancel.map(|cancel| cancel.deadline_at);
-        let times = [Some(self.expires_at), self.runtime_ends_at, cancel];
-        times.into_iter().flatten().min().filter(|_| self.state.live())
+    pub(super) fn runtime_ends_at(&self, clock: &LeaseClock) -> Option<LeaseTime> {
+        self.runtime.map(|runtime| runtime.end(clock, self.ttl_seconds))
+    }
+
+    /// Until a requested stop is forced.
+    pub(super) fn cancel_seconds(&self, now: &LeaseClock) -> u32 {
+        let end = self.cancel.map(|cancel| cancel.deadline.end(now, self.ttl_seconds));
+        end.map_or(0, |end| now.lease.seconds_until(end))
+    }
+
+    /// The next time at which something happens to it by itself; none once it has ended. Of the clock only its last
+    /// start matters.
+    pub fn due_at(&self, clock: &LeaseClock) -> Option<LeaseTime> {
+        let deadlines = [Some(self.expires), self.runtime, self.cancel.map(|it| it.deadline)];
+        let ends = deadlines.into_iter().flatten().map(|it| it.end(clock, self.ttl_seconds));
+        ends.min().filter(|_| self.state.live())
+    }
+
+    /// The same, without the grace of a start: never later.
+    pub(crate) fn due_at_earliest(&self) -> Option<LeaseTime> {
+        self.due_at(&LeaseClock::default())
     }
 }

@@ -1,14 +1,14 @@
 //! A run once more.
 
 use super::event::Reply;
-use super::handle::Desk;
+use super::handle::Transition;
 use super::record::JobRecord;
 use super::refusal::Refusal;
 use super::rows::Rows;
 use crate::id::{Fence, RunId};
 use crate::message::{JobSubmission, Label, RunSubmission};
 
-impl<R: Rows> Desk<'_, R> {
+impl<R: Rows> Transition<'_, R> {
     /// It stays whose it was, whoever asks for it: its steps are theirs, and so is what they find in caches.
     pub(super) fn rerun(
         &mut self,

@@ -1,11 +1,11 @@
 //! What comes after a failure.
 
+use super::clock::LeaseClock;
 use super::policy::Policy;
 use super::record::{EndReason, JobRecord, Outcome, Standing};
 use super::state::AttemptState;
 use crate::id::Attempt;
 use crate::message::{CompleteStatus, Failure};
-use crate::time::Millis;
 
 /// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,47 +36,47 @@ impl RetryClass {
 }
 
 /// The runner was told to end, and gave the job back: the attempt goes on elsewhere.
-pub(super) fn returned(policy: &Policy, now: Millis, job: &mut JobRecord) {
+pub(super) fn returned(policy: &Policy, now: &LeaseClock, job: &mut JobRecord) {
     if job.returns >= policy.returns_max {
         return lost(policy, now, job);
     }
     job.returns += 1;
-    job.not_before = now;
+    job.not_before = now.lease;
     job.standing = Standing::Queued;
 }
 
 /// The lease was lost, or the runner broke down: the attempt goes on elsewhere, or the job is dead.
-pub(super) fn lost(policy: &Policy, now: Millis, job: &mut JobRecord) {
+pub(super) fn lost(policy: &Policy, now: &LeaseClock, job: &mut JobRecord) {
     if job.losses >= policy.losses_max {
         end(job, AttemptState::Failed, EndReason::Lost, now);
         return;
     }
     job.losses += 1;
-    job.not_before = now;
+    job.not_before = now.lease;
     job.standing = Standing::Queued;
 }
 
 /// The attempt failed in a way that may go away.
-pub(super) fn failed(policy: &Policy, now: Millis, job: &mut JobRecord, status: AttemptState) {
+pub(super) fn failed(policy: &Policy, now: &LeaseClock, job: &mut JobRecord, status: AttemptState) {
     let retry = job.order.retry;
     if job.attempt.0 >= retry.max_attempts {
         end(job, status, EndReason::AttemptsExhausted, now);
         return;
     }
-    let next = now.plus_seconds(pause(policy, retry.backoff_seconds, job.attempt.0));
+    let pause = pause(policy, retry.backoff_seconds, job.attempt.0);
     // It would only be too late then, and what it has come to would not be told.
-    if job.too_late(next) {
+    if job.too_late(now.wall.plus_seconds(pause)) {
         end(job, status, EndReason::AttemptsExhausted, now);
         return;
     }
-    job.not_before = next;
+    job.not_before = now.lease.plus_seconds(pause);
     job.attempt = job.attempt.next();
     (job.losses, job.returns) = (0, 0);
     job.standing = Standing::Queued;
 }
 
 /// Nobody wants it begun any more. If an attempt of it has failed, then that is how it went.
-pub(super) fn late(now: Millis, job: &mut JobRecord) {
+pub(super) fn late(now: &LeaseClock, job: &mut JobRecord) {
     match job.attempt > Attempt::FIRST {
         true => end(job, AttemptState::Failed, EndReason::AttemptsExhausted, now),
         false => end(job, AttemptState::Canceled, EndReason::TooLate, now),
@@ -90,7 +90,7 @@ fn pause(policy: &Policy, seconds: u32, attempts: u32) -> u32 {
 }
 
 /// The only place where a job ends.
-pub(super) fn end(job: &mut JobRecord, status: AttemptState, reason: EndReason, at: Millis) {
+pub(super) fn end(job: &mut JobRecord, status: AttemptState, reason: EndReason, now: &LeaseClock) {
     debug_assert!(job.outcome().is_none(), "a job ends once");
     let tried_again = job.order.retry.max_attempts > 1;
     let dead_letter = match reason {
@@ -98,7 +98,7 @@ pub(super) fn end(job: &mut JobRecord, status: AttemptState, reason: EndReason, 
         EndReason::AttemptsExhausted => tried_again,
         _ => false,
     };
-    job.standing = Standing::Ended(Outcome { status, reason, dead_letter, at });
+    job.standing = Standing::Ended(Outcome { status, reason, dead_letter, at: now.wall });
 }
 
 #[cfg(test)]

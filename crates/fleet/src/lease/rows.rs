@@ -1,9 +1,10 @@
 //! Where the rows are.
 
+use super::clock::LeaseClock;
 use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord, WorkerRecord};
 use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::message::{Label, LogChunk, Tag};
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use std::collections::BTreeSet;
 
 /// What a decision can ask a store for.
@@ -12,9 +13,9 @@ use std::collections::BTreeSet;
 /// can touch before it decides (a lease, its job, run, labels, and what needs the job), under locks,
 /// and writes back what was put. Either way an event is handled in one transaction, whole or not.
 pub trait Rows {
-    /// The latest time of any event.
-    fn seen(&self) -> Millis;
-    fn set_seen(&mut self, now: Millis);
+    /// The lease clock as of the last event.
+    fn clock(&self) -> LeaseClock;
+    fn set_clock(&mut self, clock: LeaseClock);
     /// A number higher than every one before it.
     fn next_seq(&mut self) -> u64;
 
@@ -53,18 +54,15 @@ pub trait Rows {
     fn dependents(&self, job: &JobId) -> Vec<JobId>;
     /// Jobs that nobody has and that it is too late for ([`JobRecord::too_late`]), at most so many.
     fn late(&self, now: Millis, most: usize) -> Vec<JobId>;
-    /// Jobs whose pauses end after a time.
-    fn paused_beyond(&self, end: Millis) -> Vec<JobId>;
     /// The job that is next for a runner with these tags: see [`super::Queue`].
-    fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
+    fn pick(&mut self, now: LeaseTime, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
 
     fn lease(&self, id: &LeaseId) -> Option<LeaseRecord>;
     fn put_lease(&mut self, lease: LeaseRecord);
     /// The live lease of a runner. It has one at most.
     fn live_lease_of(&self, runner: &RunnerId) -> Option<LeaseRecord>;
-    fn live_leases(&self) -> Vec<LeaseId>;
     /// Leases that are due ([`LeaseRecord::due_at`]), the earliest first, at most so many.
-    fn due(&self, now: Millis, most: usize) -> Vec<LeaseId>;
+    fn due(&self, now: LeaseTime, most: usize) -> Vec<LeaseId>;
 
     /// A label; one that nobody set has no limit.
     fn label(&self, label: &Label) -> LabelRecord;

@@ -3,7 +3,7 @@
 use super::record::{Idempotency, JobRecord, RunRecord, Standing};
 use crate::id::{Attempt, Fence, JobId, RunId};
 use crate::message::RunSubmission;
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(super) fn rows(
             fence: Fence(0),
             losses: 0,
             returns: 0,
-            not_before: Millis(0),
+            not_before: LeaseTime(0),
             not_after: order.start_within_seconds.map(|within| now.plus_seconds(within)),
             order: Arc::new(order),
             standing: Standing::Queued,

@@ -1,6 +1,7 @@
 //! Why a job is not being done: what holds one back that nobody has, and how long nothing was heard of who has
 //! it. For people, from rows alone; nothing is decided by it.
 
+use super::clock::LeaseClock;
 use super::policy::Policy;
 use super::queue::Gate;
 use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord, Standing};
@@ -46,10 +47,10 @@ pub enum Wait {
 }
 
 /// Why nobody has this job now. None: somebody has, or it has ended.
-pub fn wait(now: Millis, job: &JobRecord, reached: Option<&Reached>) -> Option<Wait> {
+pub fn wait(now: &LeaseClock, job: &JobRecord, reached: Option<&Reached>) -> Option<Wait> {
     let wait = match reached {
         _ if job.needs_open > 0 => Wait::Needs,
-        _ if job.not_before > now => Wait::Pause(job.not_before),
+        _ if job.not_before > now.lease => Wait::Pause(now.wall_at(job.not_before)),
         Some(reached) => Wait::Limit(reached.clone()),
         None => Wait::Turn,
     };
@@ -66,19 +67,16 @@ pub struct Silence {
 
 /// Whether the holder of this lease has missed a heartbeat, or was given the lease and has not said that it
 /// takes it.
-pub fn silence(policy: &Policy, now: Millis, lease: &LeaseRecord) -> Option<Silence> {
-    let due = lease.due_at()?;
-    let ttl = lease.ttl_seconds(policy);
-    let (since, patience) = match lease.state {
+pub fn silence(policy: &Policy, now: &LeaseClock, lease: &LeaseRecord) -> Option<Silence> {
+    let due = lease.due_at(now)?;
+    let patience = match lease.state {
         // It should answer at once.
-        LeaseState::Granted => (lease.granted_at, policy.ack_window_seconds / 3),
+        LeaseState::Granted => policy.ack_window_seconds / 3,
         // A beat may be late.
-        _ => {
-            let heard = lease.expires_at.0.saturating_sub(u64::from(ttl) * 1_000);
-            (Millis(heard), 2 * lease.beats_seconds(policy))
-        }
+        _ => 2 * lease.beats_seconds(policy),
     };
-    let seconds = u32::try_from(now.0.saturating_sub(since.0) / 1_000).unwrap_or(u32::MAX);
-    let silence = Silence { seconds, ends_in_seconds: now.seconds_until(due) };
+    let millis = now.lease.0.saturating_sub(lease.expires.since.0);
+    let seconds = u32::try_from(millis / 1_000).unwrap_or(u32::MAX);
+    let silence = Silence { seconds, ends_in_seconds: now.lease.seconds_until(due) };
     Some(silence).filter(|_| seconds > patience)
 }

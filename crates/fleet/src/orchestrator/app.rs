@@ -14,7 +14,6 @@ use super::roster::Roster;
 use super::server::ServeError;
 use super::sight::Crew;
 use super::waiters::Waiters;
-use super::wake::Wake;
 use super::watch::{Lookouts, WATCHED_MAX};
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
@@ -58,7 +57,6 @@ pub(super) struct Inner {
     pub(super) lookouts: Lookouts,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
-    wake: Wake,
     /// Where there is a broker.
     pub(super) publisher: OnceLock<Publisher>,
     stopping: watch::Sender<bool>,
@@ -71,7 +69,11 @@ impl App {
         // A bucket has bounds of its own.
         let objects_bytes_max =
             config.bucket.as_ref().map_or(config.objects_bytes_max, |_| u64::MAX);
-        let policy = Policy { objects_bytes_max, ..config.policy.clone() };
+        // Sweeps are what looks at the clock if nothing else happens.
+        let sweeps =
+            u32::try_from(config.sweep_every.as_secs().saturating_mul(2)).unwrap_or(u32::MAX);
+        let outage_after_seconds = config.policy.outage_after_seconds.max(sweeps);
+        let policy = Policy { objects_bytes_max, outage_after_seconds, ..config.policy.clone() };
         let store = match &config.store {
             StoreConfig::Memory => AnyStore::Memory(Box::new(Memory::new(policy))),
             StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
@@ -106,7 +108,6 @@ impl App {
             lookouts: Lookouts::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
-            wake: Wake::new(now),
             publisher: OnceLock::new(),
             stopping: watch::channel(false).0,
         })))
@@ -126,14 +127,7 @@ impl App {
         &self,
         event: Event,
     ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
-        let now = self.now();
-        if self.0.wake.owes(&self.0.store, &self.0.config, now) {
-            // A task of its own: whoever asks may go away meanwhile.
-            let app = self.clone();
-            let giving = tokio::spawn(async move { app.0.wake.give(&app.0.store, now).await });
-            giving.await.map_err(|_| StoreError::Closed)??;
-        }
-        let handled = self.0.store.handle(now, event).await?;
+        let handled = self.0.store.handle(self.now(), event).await?;
         for action in handled.actions {
             self.publish(&action);
             self.follow(action);
@@ -147,9 +141,9 @@ impl App {
 
     pub(super) fn follow(&self, action: Action) {
         match action {
-            Action::Ready { job_id, tags, not_before } => {
+            Action::Ready { job_id, tags, pause_ms } => {
                 self.tell(&job_id);
-                self.wake(tags, not_before);
+                self.wake(tags, pause_ms);
             }
             Action::Room => self.0.waiters.wake(&BTreeSet::new()),
             // A broker tells the runner at once, the next heartbeat otherwise.
@@ -162,14 +156,13 @@ impl App {
         }
     }
 
-    fn wake(&self, tags: BTreeSet<crate::message::Tag>, not_before: Millis) {
-        let pause = not_before.0.saturating_sub(self.now().0);
-        if pause == 0 {
+    fn wake(&self, tags: BTreeSet<crate::message::Tag>, pause_ms: u64) {
+        if pause_ms == 0 {
             return self.0.waiters.wake(&tags);
         }
         let (app, mut stopping) = (self.clone(), self.stopping());
         tokio::spawn(async move {
-            let pause = tokio::time::sleep(Duration::from_millis(pause));
+            let pause = tokio::time::sleep(Duration::from_millis(pause_ms));
             tokio::select! {
                 () = pause => app.0.waiters.wake(&tags),
                 _ = stopping.wait_for(|stop| *stop) => {}
@@ -207,13 +200,6 @@ impl App {
 
     /// Looks for leases that are over, again and again. Returns when the store is closed.
     pub(super) async fn sweep(self) {
-        tokio::select! {
-            () = self.sweeps() => {}
-            () = self.0.wake.watch(&self.0.config) => {}
-        }
-    }
-
-    async fn sweeps(&self) {
         let mut every = tokio::time::interval(self.0.config.sweep_every);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -228,10 +214,10 @@ impl App {
     }
 
     async fn sweep_all(&self) {
-        while let Ok(Ok(Reply::Swept { lapsed, more })) = self.handle(Event::Sweep).await {
-            if lapsed > 0 {
-                tracing::info!(leases = lapsed, "their time was over; what they were for goes on");
-                self.0.metrics.lapsed(lapsed);
+        while let Ok(Ok(Reply::Swept { expired, more })) = self.handle(Event::Sweep).await {
+            if expired > 0 {
+                tracing::info!(count = expired, "leases expired, jobs requeued");
+                self.0.metrics.lapsed(expired);
             }
             if !more {
                 return;

@@ -49,9 +49,7 @@ impl App {
         let Some(publisher) = self.0.publisher.get() else { return };
         match action {
             // What has a pause is found when the rows are looked at.
-            Action::Ready { job_id, tags, not_before }
-                if not_before.0 <= self.now().0.saturating_add(AT_ONCE_MILLIS) =>
-            {
+            Action::Ready { job_id, tags, pause_ms } if *pause_ms <= AT_ONCE_MILLIS => {
                 publisher.tell(Telling::Ready { job_id: job_id.clone(), tags: tags.clone() });
             }
             Action::Cancel(runner, message) => {

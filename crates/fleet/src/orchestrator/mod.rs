@@ -30,7 +30,6 @@ mod sight;
 mod tls;
 mod upload;
 mod waiters;
-mod wake;
 mod watch;
 mod workers;
 

@@ -3,9 +3,9 @@
 use super::answer::Failure;
 use super::app::App;
 use crate::id::{JobId, RunId};
+use crate::lease::LeaseClock;
 use crate::message::Tag;
 use crate::store::Store;
-use crate::time::Millis;
 use crate::view::{JobView, RunSummary, RunView, WaitReason, WaitView, WorkerList};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ impl App {
         old: Duration,
     ) -> Result<Option<RunView>, Failure> {
         let Some(rows) = self.0.store.run(id).await? else { return Ok(None) };
-        let mut view = RunView::at(self.store_time().await?, &self.0.config.policy, &rows);
+        let mut view = RunView::at(&self.store_time().await?, &self.0.config.policy, &rows);
         let jobs = view.jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
         self.who_could(jobs, old).await?;
         Ok(Some(view))
@@ -39,7 +39,7 @@ impl App {
     /// A job, if there is one.
     pub(super) async fn job_view(&self, id: &JobId) -> Result<Option<JobView>, Failure> {
         let Some(rows) = self.0.store.job(id).await? else { return Ok(None) };
-        let mut view = JobView::whole(self.store_time().await?, &self.0.config.policy, &rows);
+        let mut view = JobView::whole(&self.store_time().await?, &self.0.config.policy, &rows);
         self.who_could(vec![(&view.tags, &mut view.waits)], NOW).await?;
         Ok(Some(view))
     }
@@ -57,7 +57,7 @@ impl App {
     }
 
     /// What time it is to those who decide.
-    pub(super) async fn store_time(&self) -> Result<Millis, Failure> {
+    pub(super) async fn store_time(&self) -> Result<LeaseClock, Failure> {
         Ok(self.0.store.time(self.now()).await?)
     }
 

@@ -7,10 +7,10 @@ use super::roster::Heard;
 use super::sight::NOW;
 use crate::auth::Scope;
 use crate::id::RunnerId;
-use crate::lease::{AttemptState, JobRecord, Standing, wait};
+use crate::lease::{AttemptState, JobRecord, LeaseClock, Standing, wait};
 use crate::message::Tag;
 use crate::store::{JobRows, Store};
-use crate::time::Millis;
+use crate::time::LeaseTime;
 use crate::view::{
     LimitList, LimitView, MachineList, MachineView, OpenJob, QueueView, WaitView, WorkerList,
     WorkerView,
@@ -38,7 +38,7 @@ impl App {
             heard.into_iter().map(|(runner, heard)| (runner, (Some(heard), None))).collect();
         for rows in &jobs {
             if let (Standing::Held(_), Some(lease)) = (&rows.job.standing, &rows.lease) {
-                workers.entry(lease.runner_id.clone()).or_default().1 = Some(open(now, rows));
+                workers.entry(lease.runner_id.clone()).or_default().1 = Some(open(&now, rows));
             }
         }
         let total = workers.len();
@@ -76,7 +76,7 @@ impl App {
             *left = left.and_then(|left| without(left, &rows.job.order.tags));
             left.is_some()
         });
-        let mut jobs: Vec<OpenJob> = jobs.map(|rows| open(now, rows)).collect();
+        let mut jobs: Vec<OpenJob> = jobs.map(|rows| open(&now, rows)).collect();
         let waiting = jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
         self.who_could(waiting, NOW).await?;
         let (next, running) = jobs.into_iter().partition(|job| job.state == AttemptState::Queued);
@@ -95,7 +95,7 @@ fn without<'a>(left: usize, tags: impl IntoIterator<Item = &'a Tag>) -> Option<u
     left.checked_sub(tags.into_iter().map(|tag| tag.as_str().len()).sum())
 }
 
-fn open(now: Millis, JobRows { job, lease, reached }: &JobRows) -> OpenJob {
+fn open(now: &LeaseClock, JobRows { job, lease, reached }: &JobRows) -> OpenJob {
     let JobRecord { job_id, run_id, order, attempt, fence, not_before, .. } = job;
     let held = lease.as_ref().filter(|_| job.standing != Standing::Queued);
     OpenJob {
@@ -107,7 +107,7 @@ fn open(now: Millis, JobRows { job, lease, reached }: &JobRows) -> OpenJob {
         priority: order.priority,
         attempt: *attempt,
         fence: *fence,
-        not_before: (*not_before > Millis(0)).then(|| not_before.timestamp()),
+        not_before: (*not_before > LeaseTime(0)).then(|| now.wall_at(*not_before).timestamp()),
         waits: wait(now, job, reached.as_ref()).map(WaitView::from),
         runner_id: held.map(|lease| lease.runner_id.clone()),
         since: held.map(|lease| lease.granted_at.timestamp()),

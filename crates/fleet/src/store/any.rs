@@ -4,7 +4,7 @@ use super::{
     Counts, JobRows, Memory, Postgres, RunCursor, RunRows, Sqlite, Store, StoreError, Tables,
 };
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, LabelRecord, RunRecord, WorkerRecord};
+use crate::lease::{Event, Handled, LabelRecord, LeaseClock, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ impl Store for AnyStore {
         each!(self, store => store.handle(now, event))
     }
 
-    async fn time(&self, now: Millis) -> Result<Millis, StoreError> {
+    async fn time(&self, now: Millis) -> Result<LeaseClock, StoreError> {
         each!(self, store => store.time(now))
     }
 

@@ -2,9 +2,11 @@
 
 use super::Tables;
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::lease::{
+    JobRecord, LabelRecord, LeaseClock, LeaseRecord, Rows, RunRecord, WorkerRecord,
+};
 use crate::message::{Label, LogChunk, Tag};
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys of rows that were written. Their values are in the tables, so a row that was written often
@@ -40,12 +42,12 @@ pub(super) struct Journal<'a> {
 }
 
 impl Rows for Journal<'_> {
-    fn seen(&self) -> Millis {
-        self.tables.seen()
+    fn clock(&self) -> LeaseClock {
+        self.tables.clock()
     }
 
-    fn set_seen(&mut self, now: Millis) {
-        self.tables.set_seen(now);
+    fn set_clock(&mut self, clock: LeaseClock) {
+        self.tables.set_clock(clock);
     }
 
     fn next_seq(&mut self) -> u64 {
@@ -139,11 +141,7 @@ impl Rows for Journal<'_> {
         self.tables.late(now, most)
     }
 
-    fn paused_beyond(&self, end: Millis) -> Vec<JobId> {
-        self.tables.paused_beyond(end)
-    }
-
-    fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
+    fn pick(&mut self, now: LeaseTime, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.tables.pick(now, capabilities)
     }
 
@@ -160,11 +158,7 @@ impl Rows for Journal<'_> {
         self.tables.live_lease_of(runner)
     }
 
-    fn live_leases(&self) -> Vec<LeaseId> {
-        self.tables.live_leases()
-    }
-
-    fn due(&self, now: Millis, most: usize) -> Vec<LeaseId> {
+    fn due(&self, now: LeaseTime, most: usize) -> Vec<LeaseId> {
         self.tables.due(now, most)
     }
 

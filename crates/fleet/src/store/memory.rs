@@ -2,7 +2,9 @@
 
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, LabelRecord, Policy, Rows, RunRecord, WorkerRecord, handle};
+use crate::lease::{
+    Event, Handled, LabelRecord, LeaseClock, Policy, Rows, RunRecord, WorkerRecord, handle,
+};
 use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -34,6 +36,12 @@ impl Store for Memory {
     async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
         let mut tables = self.tables.lock().map_err(|_| StoreError::Closed)?;
         Ok(handle(&mut *tables, &self.policy, now, event))
+    }
+
+    async fn time(&self, now: Millis) -> Result<LeaseClock, StoreError> {
+        let mut clock = self.read(|tables| tables.clock())?;
+        clock.observe(now, self.policy.outage_after());
+        Ok(clock)
     }
 
     async fn log(
@@ -87,7 +95,8 @@ impl Store for Memory {
         now: Millis,
         most: usize,
     ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
-        self.read(|tables| tables.waiting_jobs(now, most))
+        let now = self.time(now).await?;
+        self.read(|tables| tables.waiting_jobs(now.lease, most))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

@@ -20,8 +20,8 @@ pub use tables::Tables;
 
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{
-    AttemptState, Event, Handled, JobRecord, LabelRecord, LeaseRecord, Reached, RunRecord,
-    WorkerRecord,
+    AttemptState, Event, Handled, JobRecord, LabelRecord, LeaseClock, LeaseRecord, Reached,
+    RunRecord, WorkerRecord,
 };
 use crate::message::{Data, Tag};
 use crate::time::Millis;
@@ -104,9 +104,7 @@ pub trait Store {
     ) -> impl Future<Output = Result<Handled, StoreError>> + Send;
 
     /// What time it is to this store, if the caller's clock says `now`.
-    fn time(&self, now: Millis) -> impl Future<Output = Result<Millis, StoreError>> + Send {
-        std::future::ready(Ok(now))
-    }
+    fn time(&self, now: Millis) -> impl Future<Output = Result<LeaseClock, StoreError>> + Send;
 
     /// A grant's log from an offset on: at least something if there is more, and not much over
     /// `bytes` of it.
@@ -154,8 +152,8 @@ pub trait Store {
         most: usize,
     ) -> impl Future<Output = Result<Vec<JobRows>, StoreError>> + Send;
 
-    /// Jobs that a runner could have at this time, limits included, and what it must have; at most so
-    /// many, in no order.
+    /// Jobs that a runner could have if the caller's clock says `now`, limits included, and what it must have; at
+    /// most so many, in no order.
     fn waiting(
         &self,
         now: Millis,

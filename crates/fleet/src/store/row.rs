@@ -4,7 +4,7 @@ use super::StoreError;
 use crate::id::{Attempt, Fence, JobId, RunId};
 use crate::lease::{JobRecord, Standing};
 use crate::message::JobSubmission;
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ struct Changing<'a> {
     losses: u32,
     #[serde(default)]
     returns: u32,
-    not_before: Millis,
+    not_before: LeaseTime,
     standing: Cow<'a, Standing>,
 }
 

@@ -6,11 +6,11 @@ use super::size::{self, Bytes, Sizes};
 use super::{Counts, JobRows, RunCursor, RunRows};
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
-    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Queue, Reached, Rows, RunRecord, Waiting,
-    WorkerRecord, grantable,
+    Gate, JobRecord, LabelRecord, LeaseClock, LeaseRecord, Place, Queue, Reached, Rows, RunRecord,
+    Waiting, WorkerRecord, grantable,
 };
 use crate::message::{Label, LogChunk, Tag};
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Every row, and where to find it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tables {
-    seen: Millis,
+    clock: LeaseClock,
     seq: u64,
     runs: Keyed<RunId, RunRecord>,
     jobs: Keyed<JobId, JobRecord>,
@@ -35,7 +35,7 @@ pub struct Tables {
     grants: Keyed<JobId, BTreeMap<Fence, LeaseId>>,
     dependents: Keyed<JobId, Vec<JobId>>,
     live: BTreeMap<RunnerId, LeaseId>,
-    due: BTreeSet<(Millis, LeaseId)>,
+    due: BTreeSet<(LeaseTime, LeaseId)>,
     /// When it is too late for jobs that nobody has.
     late: BTreeSet<(Millis, JobId)>,
     queue: Queue,
@@ -88,7 +88,7 @@ impl Tables {
     }
 
     /// Jobs that a runner could have at this time, and what it must have.
-    pub fn waiting_jobs(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
+    pub fn waiting_jobs(&self, now: LeaseTime, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
         self.queue.open(now, most)
     }
 
@@ -159,14 +159,10 @@ impl Tables {
         self.logs.get(&(job.clone(), fence)).map_or(&[], |log| log)
     }
 
-    /// When something happens next to a lease by itself.
-    pub(super) fn first_due(&self) -> Option<Millis> {
-        self.due.first().map(|(at, _)| *at)
-    }
-
     /// When something happens next by itself.
-    pub fn next_due(&self) -> Option<Millis> {
-        self.first_due().into_iter().chain(self.queue.next_pause_end()).min()
+    pub fn next_due(&self) -> Option<LeaseTime> {
+        let first = self.due.first().map(|(at, _)| *at);
+        first.into_iter().chain(self.queue.next_pause_end()).min()
     }
 }
 
@@ -182,12 +178,19 @@ fn waiting(job: &JobRecord) -> Option<Waiting> {
 }
 
 impl Rows for Tables {
-    fn seen(&self) -> Millis {
-        self.seen
+    fn clock(&self) -> LeaseClock {
+        self.clock
     }
 
-    fn set_seen(&mut self, now: Millis) {
-        self.seen = now;
+    fn set_clock(&mut self, clock: LeaseClock) {
+        let started = clock.resumed != self.clock.resumed;
+        self.clock = clock;
+        if started {
+            // Each live lease has the grace of this start.
+            let live = self.live.values().filter_map(|id| self.leases.get(id));
+            let due = live.filter_map(|it| it.due_at(&clock).map(|at| (at, it.lease_id.clone())));
+            self.due = due.collect();
+        }
     }
 
     fn next_seq(&mut self) -> u64 {
@@ -319,11 +322,7 @@ impl Rows for Tables {
         late.take(most).map(|(_, id)| id.clone()).collect()
     }
 
-    fn paused_beyond(&self, end: Millis) -> Vec<JobId> {
-        self.queue.paused_beyond(end)
-    }
-
-    fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
+    fn pick(&mut self, now: LeaseTime, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.queue.pick(now, capabilities)
     }
 
@@ -332,10 +331,12 @@ impl Rows for Tables {
     }
 
     fn put_lease(&mut self, lease: LeaseRecord) {
-        let (id, due, new) = (lease.lease_id.clone(), lease.due_at(), size::lease(&lease));
+        let clock = self.clock;
+        let (id, due, new) = (lease.lease_id.clone(), lease.due_at(&clock), size::lease(&lease));
         let known = self.leases.get_mut(&id);
-        let (old_due, old) =
-            known.as_ref().map_or((None, Bytes::default()), |old| (old.due_at(), size::lease(old)));
+        let (old_due, old) = known
+            .as_ref()
+            .map_or((None, Bytes::default()), |old| (old.due_at(&clock), size::lease(old)));
         self.sizes.change(&lease.run_id, old, new);
         if old_due != due {
             old_due.map(|due| self.due.remove(&(due, id.clone())));
@@ -363,11 +364,7 @@ impl Rows for Tables {
         self.live.get(runner).and_then(|id| self.lease(id))
     }
 
-    fn live_leases(&self) -> Vec<LeaseId> {
-        self.live.values().cloned().collect()
-    }
-
-    fn due(&self, now: Millis, most: usize) -> Vec<LeaseId> {
+    fn due(&self, now: LeaseTime, most: usize) -> Vec<LeaseId> {
         let due = self.due.iter().take_while(|(at, _)| *at <= now);
         due.take(most).map(|(_, id)| id.clone()).collect()
     }

@@ -107,7 +107,7 @@ impl Fleet {
     pub fn new() -> Self {
         Self {
             tables: Tables::default(),
-            policy: Policy::default(),
+            policy: Policy { outage_after_seconds: 20, ..Policy::default() },
             now: Millis(1_000_000_000),
             capabilities: BTreeSet::new(),
             runners: BTreeMap::new(),
@@ -123,8 +123,9 @@ impl Fleet {
     /// Time, without an outage: submissions of an unknown rerun touch nothing but the clock.
     pub fn pass(&mut self, seconds: u64) {
         let end = self.now.0 + seconds * 1_000;
+        let step = u64::from(self.policy.outage_after_seconds) * 500;
         while self.now.0 < end {
-            self.now.0 = end.min(self.now.0 + 10_000);
+            self.now.0 = end.min(self.now.0 + step);
             let nobody = Event::CancelRun { run_id: run_id(u64::MAX) };
             assert_eq!(self.handle(nobody).reply, Err(Refusal::UnknownRun));
         }

@@ -4,7 +4,7 @@
 use super::suite::{Place, policy};
 use super::wire::Wire;
 use remuda_fleet::id::{Fence, JobId, KeyId, RunId};
-use remuda_fleet::lease::{Event, Handled, LabelRecord, RunRecord, WorkerRecord};
+use remuda_fleet::lease::{Event, Handled, LabelRecord, LeaseClock, RunRecord, WorkerRecord};
 use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::{App, Config, StoreConfig, router};
 use remuda_fleet::store::{
@@ -43,7 +43,9 @@ impl Place for OverHttp {
         config.audit = None;
         config.policy = policy();
         config.clock.frozen = Some(&NOW);
-        Remote::serve(App::open(config).await.expect("an orchestrator")).await
+        let app = App::open(config).await.expect("an orchestrator");
+        app.handle(Event::Start).await.expect("a store").expect("started");
+        Remote::serve(app).await
     }
 
     /// The rows stay; every connection is cut.
@@ -85,6 +87,10 @@ impl Store for Remote {
             None => self.app.handle(event).await?,
         };
         Ok(Handled { reply, actions: vec![] })
+    }
+
+    async fn time(&self, now: Millis) -> Result<LeaseClock, StoreError> {
+        self.rows().time(now).await
     }
 
     async fn log(

@@ -17,8 +17,8 @@ struct InMemory;
 impl Place for InMemory {
     type Store = Memory;
 
-    async fn open(_: Millis) -> Memory {
-        Memory::new(policy())
+    async fn open(now: Millis) -> Memory {
+        Self::restart(Memory::new(policy()), now).await
     }
 
     async fn restart(store: Memory, now: Millis) -> Memory {

@@ -5,7 +5,7 @@ use proptest::{prop_assert, prop_assert_eq};
 use remuda_fleet::lease::{AttemptState, JobRecord, LeaseRecord, Policy, RunStatus, Standing};
 use remuda_fleet::message::Tag;
 use remuda_fleet::store::Tables;
-use remuda_fleet::time::Millis;
+use remuda_fleet::time::LeaseTime;
 use std::collections::{BTreeMap, BTreeSet};
 
 type Checked = Result<(), TestCaseError>;
@@ -95,7 +95,7 @@ fn account_job(
 /// The rule of the queue, by looking at every job.
 pub fn next<'a>(
     tables: &'a Tables,
-    now: Millis,
+    now: LeaseTime,
     capabilities: &BTreeSet<Tag>,
 ) -> Option<&'a JobRecord> {
     let fits = |job: &&JobRecord| {

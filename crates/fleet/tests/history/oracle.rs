@@ -12,7 +12,8 @@ use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use remuda_fleet::id::{CancelToken, JobId, LeaseId, RunId, RunnerId};
 use remuda_fleet::lease::{
-    Event, Handled, LeaseRecord, LeaseState, Outcome, Policy, Refusal, Reply, Rows as _, lapse,
+    Event, Handled, LeaseClock, LeaseRecord, LeaseState, Outcome, Policy, Refusal, Reply,
+    Rows as _, expiry,
 };
 use remuda_fleet::message::{
     AckLease, CompleteStatus, Label, LeaseRequest, LogChunk, Retry, RunSubmission, Tag,
@@ -29,8 +30,8 @@ pub(super) struct Oracle<P: Place> {
     store: Option<P::Store>,
     policy: Policy,
     now: Millis,
-    /// When the orchestrator heard of anything last.
-    heard: Millis,
+    /// The lease clock, as it should be.
+    clock: LeaseClock,
     /// Rows after the last event.
     tables: Tables,
     /// Runs as they are called there, and how many were wanted.
@@ -79,11 +80,13 @@ fn order(jobs: &[JobPlan]) -> RunSubmission {
 impl<P: Place> Oracle<P> {
     pub async fn new(policy: Policy) -> Self {
         let now = Millis(1_000_000);
+        let mut clock = LeaseClock::default();
+        clock.start(now);
         Self {
             store: Some(P::open(now).await),
             policy,
             now,
-            heard: now,
+            clock,
             tables: Tables::default(),
             runs: vec![],
             wanted: 0,
@@ -104,10 +107,21 @@ impl<P: Place> Oracle<P> {
         self.tables = store.snapshot().await.map_err(fail)?;
         let open = store.open_jobs(usize::from(u16::MAX)).await.map_err(fail)?;
         prop_assert_eq!(open, self.tables.open_jobs(usize::from(u16::MAX)), "what is open");
+        self.observe();
         self.compare(&before, &event, &handled)?;
-        self.heard = self.now;
         naive::account(&self.tables, &self.policy)?;
         Ok(handled)
+    }
+
+    fn observe(&mut self) {
+        self.clock.observe(self.now, self.policy.outage_after());
+    }
+
+    /// As it will be when something is decided now.
+    fn reading(&self) -> LeaseClock {
+        let mut clock = self.clock;
+        clock.observe(self.now, self.policy.outage_after());
+        clock
     }
 
     fn compare(&mut self, before: &Tables, event: &Event, handled: &Handled) -> Checked {
@@ -119,10 +133,8 @@ impl<P: Place> Oracle<P> {
 
     /// What is refused changes nothing, unless time alone has something to change.
     fn compare_refused(&self, before: &Tables, event: &Event, handled: &Handled) -> Checked {
-        let lapsed = before.leases().any(|lease| lapse(self.now, lease).is_some());
-        let silence = self.now.0 - self.heard.0;
-        let graced = silence > u64::from(self.policy.outage_after_seconds) * 1_000;
-        if handled.reply.is_err() && !lapsed && !graced {
+        let expired = before.leases().any(|lease| expiry(&self.clock, lease).is_some());
+        if handled.reply.is_err() && !expired {
             let same = unseen(before) == unseen(&self.tables);
             prop_assert!(same, "{event:?} was refused, yet changed something: {handled:?}");
         }
@@ -259,17 +271,13 @@ impl<P: Place> Oracle<P> {
             Op::Outage(seconds) => {
                 let silence = self.policy.outage_after_seconds + u32::from(seconds);
                 self.now = self.now.plus_seconds(silence);
-                let before = self.ended.len();
-                self.send(Event::Sweep).await?;
-                prop_assert_eq!(self.ended.len(), before, "an outage ends no lease");
+                self.outage().await?;
             }
-            Op::Missed(seconds) if P::TOLD => self.missed(seconds.into()).await?,
-            Op::Missed(seconds) => self.now = self.now.plus_seconds(seconds.into()),
             Op::Start => {
                 let ended = self.ended.len();
                 let store = self.store.take().expect("it is there");
                 self.store = Some(P::restart(store, self.now).await);
-                self.heard = self.now;
+                self.clock.start(self.now);
                 self.sweep().await?;
                 prop_assert_eq!(self.ended.len(), ended, "a restart ends no lease");
             }
@@ -283,7 +291,7 @@ impl<P: Place> Oracle<P> {
         let Some(lease) = op.lease().and_then(|n| self.lease(n)) else { return Ok(()) };
         let stolen = matches!(op, Op::Steal(_));
         let (id, event) = (lease.lease_id.clone(), about(&lease, op));
-        let lapsed = lapse(self.now, &lease).is_some();
+        let expired = expiry(&self.reading(), &lease).is_some();
         let handled = self.send(event.clone()).await?;
         if let (Event::Log(chunk), Ok(Reply::Logged(ack))) = (&event, &handled.reply) {
             let log = self.logs.entry(id.clone()).or_default();
@@ -297,11 +305,10 @@ impl<P: Place> Oracle<P> {
         }
         if stolen {
             prop_assert_eq!(&handled.reply, &Err(Refusal::WrongRunner));
-        } else if !lease.state.live() || lapsed {
+        } else if !lease.state.live() || expired {
             let stands = self.accepted.contains_key(&id);
             let stale = matches!(handled.reply, Err(Refusal::Stale(_)));
-            let graced = self.tables.leases().any(|l| l.lease_id == id && l.state.live());
-            prop_assert!(stale || stands || graced, "{event:?}: {:?}", handled.reply);
+            prop_assert!(stale || stands, "{event:?}: {:?}", handled.reply);
         } else if lease.state == LeaseState::Granted && !matches!(event, Event::Ack(_)) {
             prop_assert_eq!(&handled.reply, &Err(Refusal::NotAcked));
         }
@@ -310,11 +317,12 @@ impl<P: Place> Oracle<P> {
 
     async fn ask(&mut self, runner: &RunnerId, tags: u8) -> Checked {
         let capabilities = bits(tags, tag);
-        // Pending lapses and outages change the answer; after a sweep the rows say it all.
+        // Leases that are over change the answer; after a sweep the rows say it all.
         self.sweep().await?;
         let held = self.tables.leases().find(|l| l.runner_id == *runner && l.state.live());
         let held = held.cloned();
-        let next = naive::next(&self.tables, self.now, &capabilities).map(|j| j.job_id.clone());
+        let next =
+            naive::next(&self.tables, self.clock.lease, &capabilities).map(|j| j.job_id.clone());
         let id = lease_id(self.leases);
         self.leases += 1;
         let request = LeaseRequest { runner_id: runner.clone(), capabilities, max_wait_seconds: 0 };
@@ -348,30 +356,17 @@ impl<P: Place> Oracle<P> {
         Ok(())
     }
 
-    /// Time goes by in which nobody can be heard, and leases have it back: none that was alive when somebody was heard
-    /// last ends by it. But who was given as much as a lease lasts, and said nothing since, has no more.
-    async fn missed(&mut self, seconds: u32) -> Checked {
-        let policy = &self.policy;
-        let most = |lease: &LeaseRecord| {
-            u64::from(
-                lease
-                    .ttl_seconds
-                    .map_or(policy.lease_ttl_seconds, |ttl| ttl.min(policy.lease_ttl_seconds)),
-            ) * 1_000
-        };
+    /// Time went by in which nobody was heard. No lease that was alive ends by it, and none is written.
+    async fn outage(&mut self) -> Checked {
+        let (before, after) = (self.clock, self.reading());
+        prop_assert!(after.lease.0 - before.lease.0 <= 500, "an outage is no time for leases");
         let live = self.tables.leases().filter(|lease| lease.state.live());
-        let alive = live.filter(|lease| lapse(self.heard, lease).is_none());
-        let kept = alive
-            .filter(|lease| lease.given.unheard < most(lease) && lease.given.in_all < most(lease));
-        let kept: Vec<LeaseId> = kept.map(|lease| lease.lease_id.clone()).collect();
-        // What has gone by already since is part of it.
-        self.now = self.now.plus_seconds(seconds);
-        let millis = self.now.0 - self.heard.0;
-        self.send(Event::Missed { millis }).await?;
+        let kept = live.filter(|lease| expiry(&after, lease).is_none());
+        let kept: Vec<LeaseRecord> = kept.cloned().collect();
         self.sweep().await?;
-        for id in kept {
-            let lives = self.tables.leases().any(|l| l.lease_id == id && l.state.live());
-            prop_assert!(lives, "{id:?} ended in a time in which nobody could be heard");
+        for lease in kept {
+            let now = self.tables.leases().find(|other| other.lease_id == lease.lease_id);
+            prop_assert_eq!(now, Some(&lease));
         }
         Ok(())
     }
@@ -448,7 +443,7 @@ fn ends(event: &Event) -> Option<&LeaseId> {
 /// Rows, whenever they were looked at.
 fn unseen(tables: &Tables) -> Tables {
     let mut tables = tables.clone();
-    tables.set_seen(Millis(0));
+    tables.set_clock(LeaseClock::default());
     tables
 }
 

@@ -24,8 +24,6 @@ pub enum Op {
     /// Seconds, and whether a sweep comes then.
     Pass(u8, bool),
     Outage(u16),
-    /// Seconds in which nobody could be heard.
-    Missed(u8),
     Start,
     /// A runner does its whole duty.
     Work(u8, CompleteStatus),
@@ -116,8 +114,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => which.clone().prop_map(Op::CancelJob),
         1 => (0..3_u8, limit).prop_map(|(label, limit)| Op::Limit(label, limit)),
         8 => (1..20_u8, any::<bool>()).prop_map(|(seconds, sweep)| Op::Pass(seconds, sweep)),
-        1 => (20..400_u16).prop_map(Op::Outage),
-        2 => (1..200_u8).prop_map(Op::Missed),
+        3 => (1..400_u16).prop_map(Op::Outage),
         1 => Just(Op::Start),
         4 => (0..5_u8, status()).prop_map(|(runner, status)| Op::Work(runner, status)),
     ]

@@ -21,6 +21,7 @@ use remuda_fleet::time::Millis;
 /// Small numbers, so that caps are reached.
 pub fn policy() -> Policy {
     Policy {
+        outage_after_seconds: 20,
         losses_max: 2,
         returns_max: 1,
         sweep_lapses_max: 3,
@@ -42,8 +43,6 @@ pub trait Place {
     type Store: Store;
     /// Whether runs and leases have the names that the history gives them.
     const NAMES: bool = true;
-    /// Whether it is told that it stood still. Others find out by themselves.
-    const TOLD: bool = true;
 
     /// A new store.
     async fn open(now: Millis) -> Self::Store;

@@ -37,7 +37,7 @@ impl<P: Place> Oracle<P> {
         let fail = |error| TestCaseError::fail(format!("{error}"));
         let answers = join_all(asked).await;
         self.tables = store.snapshot().await.map_err(fail)?;
-        self.heard = self.now;
+        self.observe();
         self.compare_ends()?;
         naive::account(&self.tables, &self.policy)?;
         let answers: Vec<Handled> = answers.into_iter().collect::<Result<_, _>>().map_err(fail)?;

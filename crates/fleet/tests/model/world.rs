@@ -6,7 +6,8 @@ use super::common::{
 use super::runner::{Down, Packet, Runner, Up};
 use remuda_fleet::id::{JobId, LeaseId, RunnerId};
 use remuda_fleet::lease::{
-    self, AttemptState, Event, JobRecord, Outcome, Policy, Refusal, Reply, Standing, handle,
+    self, AttemptState, Event, JobRecord, LeaseClock, Outcome, Policy, Refusal, Reply, Rows,
+    Standing, handle,
 };
 use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest, Retry};
 use remuda_fleet::store::Tables;
@@ -22,7 +23,7 @@ pub struct World {
     pub cancels: u8,
     /// How often the orchestrator starts anew, and gives leases their grace.
     pub restarts: u8,
-    /// How often it stands still until something is due, and gives the time back.
+    /// How often it stands still until something is due.
     pub stills: u8,
     pub attempts_max: u32,
     pub losses_max: u32,
@@ -134,6 +135,17 @@ impl World {
         Policy { losses_max, outage_after_seconds: u32::MAX, ..Policy::default() }
     }
 
+    fn clock(&self, state: &State) -> LeaseClock {
+        let mut clock = state.tables.clock();
+        clock.observe(state.now, self.policy().outage_after());
+        clock
+    }
+
+    /// When something is due next, on the orchestrator's clock.
+    fn next_due(&self, state: &State) -> Option<Millis> {
+        state.tables.next_due().map(|due| self.clock(state).wall_at(due))
+    }
+
     pub fn start(&self) -> State {
         let mut state = State {
             tables: Tables::default(),
@@ -204,14 +216,15 @@ impl World {
         if state.restarts > 0 && state.tables.leases().any(|lease| lease.state.live()) {
             actions.push(Action::Restart);
         }
+        let clock = self.clock(state);
         match state.tables.next_due() {
-            Some(due) if due > state.now => {
+            Some(due) if due > clock.lease => {
                 actions.push(Action::Pass);
                 if state.stills > 0 {
                     actions.push(Action::Still);
                 }
             }
-            Some(_) if state.tables.leases().any(|l| lease::lapse(state.now, l).is_some()) => {
+            Some(_) if state.tables.leases().any(|l| lease::expiry(&clock, l).is_some()) => {
                 actions.push(Action::Sweep);
             }
             _ => {}
@@ -261,15 +274,16 @@ impl World {
                 let event = Event::CancelRun { run_id: run_id(0) };
                 self.orchestrate(&mut state, event).expect("a run");
             }
-            Action::Pass => state.now = state.tables.next_due()?,
+            Action::Pass => state.now = self.next_due(&state)?,
             Action::Sweep => {
                 self.orchestrate(&mut state, Event::Sweep).expect("swept");
             }
             Action::Still => {
                 state.stills -= 1;
-                let before = std::mem::replace(&mut state.now, state.tables.next_due()?);
-                let millis = state.now.0 - before.0;
-                self.orchestrate(&mut state, Event::Missed { millis }).expect("given back");
+                state.now = self.next_due(&state)?;
+                let mut clock = state.tables.clock();
+                clock.lost(state.now);
+                state.tables.set_clock(clock);
             }
             Action::Restart => {
                 state.restarts -= 1;

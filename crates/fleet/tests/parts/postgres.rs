@@ -110,7 +110,6 @@ impl OnServer {
 
 impl Place for OnServer {
     type Store = Postgres;
-    const TOLD: bool = false;
 
     async fn open(now: Millis) -> Postgres {
         let url = URL.with_borrow(String::clone);
@@ -336,7 +335,7 @@ async fn only_the_databases_clock_counts() {
     let now = remuda_fleet::time::Clock::default().now().0;
     for now in [now - hour, now + hour, 0, u64::MAX / 2] {
         let swept = store.handle(Millis(now), Event::Sweep).await.expect("a store").reply;
-        assert_eq!(swept, Ok(Reply::Swept { lapsed: 0, more: false }));
+        assert_eq!(swept, Ok(Reply::Swept { expired: 0, more: false }));
     }
     let rows = store.run(&run_id).await.expect("rows").expect("a run");
     assert_eq!(rows.jobs[0].lease.as_ref().map(|lease| lease.state.live()), Some(true));

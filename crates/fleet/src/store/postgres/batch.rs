@@ -11,9 +11,9 @@
 
 use super::load::{self, Near, Wish};
 use super::writer::Turn;
-use super::{Core, Now, Order, Trouble, save, schema};
+use super::{Begin, Core, Order, Trouble, save, schema};
 use crate::id::{JobId, LeaseId, RunnerId};
-use crate::lease::{Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
+use crate::lease::{Event, Handled, LeaseClock, LeaseRecord, Reply, Rows, expiry, handle};
 use crate::message::Tag;
 use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
@@ -23,9 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers in a block: more than a run has jobs.
 pub(super) const BLOCK: i64 = 1_024;
-
-/// That somebody was there is written so often, if sweeps do not.
-const SEEN_MILLIS: u64 = 1_000;
 
 /// Whether an event goes into batches. The others are rare, and each has a transaction of its own.
 pub(super) fn is_common(event: &Event) -> bool {
@@ -56,7 +53,11 @@ struct Plan {
 }
 
 impl Plan {
-    async fn new(sql: &mut PgConnection, now: Millis, events: &[&Event]) -> Result<Self, Trouble> {
+    async fn new(
+        sql: &mut PgConnection,
+        now: &LeaseClock,
+        events: &[&Event],
+    ) -> Result<Self, Trouble> {
         let (mut ids, mut runners) = (BTreeSet::new(), BTreeSet::new());
         for event in events {
             ids.extend(subject(event).cloned());
@@ -74,7 +75,7 @@ impl Plan {
             if lease.state.live() {
                 plan.live.insert(lease.runner_id.clone(), lease.lease_id.clone());
             }
-            if lapse(now, &lease).is_some() {
+            if expiry(now, &lease).is_some() {
                 plan.heavy.insert(lease.lease_id.clone());
             }
             plan.found.insert(lease.lease_id.clone(), lease);
@@ -135,9 +136,9 @@ struct Side {
 }
 
 impl Side {
-    fn handle(&mut self, core: &Core, now: Millis, event: &Event) -> Handled {
+    fn handle(&mut self, core: &Core, now: &LeaseClock, event: &Event) -> Handled {
         let mut journal = Journal { tables: &mut self.tables, changes: &mut self.changes };
-        handle(&mut journal, &core.policy, now, event.clone())
+        handle(&mut journal, &core.policy, now.wall, event.clone())
     }
 }
 
@@ -157,7 +158,9 @@ pub(super) async fn decide(
         sqlx::query("LOCK TABLE log IN ROW EXCLUSIVE MODE NOWAIT").execute(&mut *sql).await?;
     }
     let submissions = events.iter().filter(|event| matches!(event, Event::Submit { .. })).count();
-    let Now { now, seen, blocks } = core.clock(&mut sql, given, submissions, Order::Index).await?;
+    let Begin { stored, now, blocks } =
+        core.begin(&mut sql, given, submissions, Order::Index).await?;
+    let now = &now;
     let plan = Plan::new(&mut sql, now, events).await?;
     let (mut heavy, mut light) = (Side::default(), Side::default());
     let ending =
@@ -184,8 +187,8 @@ pub(super) async fn decide(
         heavy.tables.put_worker(machine.clone());
         light.tables.put_worker(machine);
     }
-    heavy.tables.set_seen(now);
-    light.tables.set_seen(now);
+    heavy.tables.set_clock(*now);
+    light.tables.set_clock(*now);
 
     let mut handled: Vec<Option<Handled>> = vec![None; events.len()];
     for (event, handled) in events.iter().zip(&mut handled) {
@@ -196,7 +199,7 @@ pub(super) async fn decide(
                 let lease = light.tables.lease(id);
                 // Somebody else ended it, or shortened it, between the look and the lock.
                 let ends = |lease: &LeaseRecord| {
-                    lapse(now, lease).is_some() || (asks && !lease.state.live())
+                    expiry(now, lease).is_some() || (asks && !lease.state.live())
                 };
                 let moved = lease.is_some_and(|lease| ends(&lease) || !plan.knew(&lease));
                 (!moved).then(|| light.handle(core, now, event))
@@ -220,16 +223,10 @@ pub(super) async fn decide(
     }
     let sides = [(&heavy.tables, &heavy.changes), (&light.tables, &light.changes)];
     save::changes(&mut sql, &sides).await?;
-    // What is kept is a sign of life, like a sweep.
-    if now.0.saturating_sub(seen.0) >= SEEN_MILLIS {
-        schema::saw_if_free(&mut sql, now).await?;
-    }
+    schema::keep_sometimes(&mut sql, stored, *now).await?;
     // While the disk works at this, others gather and decide.
     drop(turn);
     sql.commit().await?;
-    if sides.iter().any(|(_, changes)| !changes.is_empty()) {
-        core.life.wrote(now);
-    }
     core.tell(handled.iter().flatten().flat_map(|handled| &handled.actions));
     Ok(handled)
 }

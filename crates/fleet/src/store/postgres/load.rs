@@ -4,11 +4,13 @@
 
 use super::{Order, Trouble};
 use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
-use crate::lease::{Event, JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::lease::{
+    Event, JobRecord, LabelRecord, LeaseClock, LeaseRecord, Rows, RunRecord, WorkerRecord,
+};
 use crate::message::Tag;
 use crate::store::row::{number, read, read_job};
 use crate::store::{StoreError, Tables};
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, PgPool, Row};
@@ -33,7 +35,7 @@ macro_rules! free {
     () => {
         "FROM job j JOIN run r ON r.run_id = j.run_id
         WHERE j.waiting AND j.tag_set = sets.tag_set AND j.tags = sets.tags
-            AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $1) AND r.room
+            AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $3) AND r.room
             AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room)"
     };
 }
@@ -46,11 +48,11 @@ const PICK: &str = concat!(
         SELECT one.seq, one.priority, one.labels, one.run_id FROM sets CROSS JOIN LATERAL (
             SELECT j.seq, j.priority, j.labels, j.run_id ",
     free!(),
-    "       ORDER BY j.priority DESC, j.seq LIMIT $3 * 4
+    "       ORDER BY j.priority DESC, j.seq LIMIT $4 * 4
         ) one
-        WHERE sets.tags <@ $2 ORDER BY one.priority DESC, one.seq LIMIT $3 * 4
+        WHERE sets.tags <@ $2 ORDER BY one.priority DESC, one.seq LIMIT $4 * 4
     ) next JOIN run r ON r.run_id = next.run_id
-    WHERE r.room ORDER BY next.priority DESC, next.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED"
+    WHERE r.room ORDER BY next.priority DESC, next.seq LIMIT $4 FOR UPDATE OF r SKIP LOCKED"
 );
 /// The same for when all that were looked at are somebody else's: however many those are, what is behind them is
 /// found. It may lock more runs than are taken.
@@ -59,9 +61,9 @@ const PICK_BEHIND: &str = concat!(
     " SELECT next.seq, next.labels, next.record FROM sets CROSS JOIN LATERAL (
         SELECT j.seq, j.priority, j.labels, r.record ",
     free!(),
-    "   ORDER BY j.priority DESC, j.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED
+    "   ORDER BY j.priority DESC, j.seq LIMIT $4 FOR UPDATE OF r SKIP LOCKED
     ) next
-    WHERE sets.tags <@ $2 ORDER BY next.priority DESC, next.seq LIMIT $3"
+    WHERE sets.tags <@ $2 ORDER BY next.priority DESC, next.seq LIMIT $4"
 );
 /// Whether there is any, somebody else's included.
 const ANY: &str = concat!(
@@ -94,13 +96,14 @@ pub(super) fn jobs(rows: &[PgRow]) -> Result<Vec<JobRecord>, Trouble> {
     Ok(rows.iter().map(job).collect::<Result<_, _>>()?)
 }
 
-/// The database's time, the latest that anybody has seen, and numbers for so many submissions.
+/// The database's time, its lease clock, and numbers for so many submissions.
 pub(super) async fn clock(
     sql: &mut PgConnection,
     submissions: usize,
     order: Order,
-) -> Result<(Millis, Millis, Vec<i64>), Trouble> {
-    let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, seen,
+) -> Result<(Millis, LeaseClock, Vec<i64>), Trouble> {
+    let query =
+        "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, wall, lease, resumed,
         ARRAY(SELECT nextval('job_block') FROM generate_series(1, $1)),
         set_config('enable_sort', $2, true) FROM clock";
     let sort = match order {
@@ -109,8 +112,15 @@ pub(super) async fn clock(
     };
     let query = sqlx::query(query).bind(number(submissions as u64)).bind(sort);
     let row = query.fetch_one(sql).await?;
-    let time = |index: usize| Millis(row.get::<i64, _>(index).unsigned_abs());
-    Ok((time(0), time(1), row.get(2)))
+    let (now, clock) = read_clock(&row);
+    Ok((now, clock, row.get(4)))
+}
+
+/// The database's time and its lease clock, from a row that begins with them.
+pub(super) fn read_clock(row: &PgRow) -> (Millis, LeaseClock) {
+    let time = |index: usize| row.get::<i64, _>(index).unsigned_abs();
+    let (wall, lease, resumed) = (Millis(time(1)), LeaseTime(time(2)), LeaseTime(time(3)));
+    (Millis(time(0)), LeaseClock { wall, lease, resumed })
 }
 
 /// Leases by their ids, and those that runners have. Nothing is locked.
@@ -216,14 +226,19 @@ pub(super) async fn pick(
     sql: &mut PgConnection,
     tables: &mut Tables,
     near: &mut Near,
-    now: Millis,
+    now: &LeaseClock,
     Wish { tags, most, again }: Wish<'_>,
 ) -> Result<bool, Trouble> {
     let tags: Vec<String> = tags.iter().map(|tag| tag.as_str().to_owned()).collect();
     if picked(sql, tables, near, PICK, now, &tags, most).await? {
         return Ok(true);
     }
-    let any = sqlx::query_scalar(ANY).bind(number(now.0)).bind(&tags).fetch_one(&mut *sql).await?;
+    let any = sqlx::query_scalar(ANY)
+        .bind(number(now.lease.0))
+        .bind(&tags)
+        .bind(number(now.wall.0))
+        .fetch_one(&mut *sql)
+        .await?;
     if any && again {
         // Whether or not: somebody has what there is, and may leave some of it.
         let _ = picked(sql, tables, near, PICK_BEHIND, now, &tags, most).await?;
@@ -237,11 +252,12 @@ async fn picked(
     tables: &mut Tables,
     near: &mut Near,
     pick: &'static str,
-    now: Millis,
+    now: &LeaseClock,
     tags: &[String],
     most: usize,
 ) -> Result<bool, Trouble> {
-    let query = sqlx::query(pick).bind(number(now.0)).bind(tags).bind(number(most as u64));
+    let query = sqlx::query(pick).bind(number(now.lease.0)).bind(tags);
+    let query = query.bind(number(now.wall.0)).bind(number(most as u64));
     let rows = query.fetch_all(sql).await?;
     for row in &rows {
         near.jobs.insert(row.get(0));
@@ -259,9 +275,9 @@ pub(super) async fn pick_plans(pool: &PgPool) -> Result<[Vec<String>; 2], StoreE
 
 async fn plan(pool: &PgPool, pick: &str) -> Result<Vec<String>, StoreError> {
     let mut sql = pool.begin().await?;
-    let prepare = format!("PREPARE pick (bigint, text[], bigint) AS {pick}");
+    let prepare = format!("PREPARE pick (bigint, text[], bigint, bigint) AS {pick}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut *sql).await?;
-    let explain = "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE pick (9000000000000, '{}', 64)";
+    let explain = "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE pick (9000000000000, '{}', 0, 64)";
     let plan = sqlx::raw_sql(explain).fetch_all(&mut *sql).await?;
     sqlx::raw_sql("DEALLOCATE pick").execute(&mut *sql).await?;
     Ok(plan.iter().map(|row| row.get(0)).collect())
@@ -354,7 +370,7 @@ pub(super) async fn keys(
 /// too late, but may be too early.
 pub(super) async fn due(
     sql: &mut PgConnection,
-    now: Millis,
+    now: LeaseTime,
     most: usize,
     without: &[String],
 ) -> Result<Vec<LeaseRecord>, Trouble> {

@@ -6,12 +6,12 @@
 //! way all the same, by a deadlock or a row that appeared meanwhile, starts anew: nothing has happened.
 //!
 //! Work is picked with `SKIP LOCKED`: while one orchestrator grants a job of a run, another looks at
-//! other runs. The time is the database's: orchestrators' clocks decide nothing. What becomes ready is
+//! other runs. The time is the database's: orchestrators' clocks decide nothing. The lease clock is in one row, which
+//! sweeps move on every second; each transaction begins by reading it. What becomes ready is
 //! told to the others afterwards ([`Hearing`]).
 
 mod batch;
 mod keys;
-mod life;
 mod limits;
 mod load;
 mod news;
@@ -19,7 +19,6 @@ mod read;
 mod rows;
 mod save;
 mod schema;
-mod silence;
 mod solo;
 mod writer;
 
@@ -29,11 +28,12 @@ use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::auth::random_hex;
 use crate::http::is_this_machine;
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Action, Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
+use crate::lease::{
+    Action, Event, Handled, LabelRecord, LeaseClock, Policy, RunRecord, WorkerRecord,
+};
 use crate::message::Tag;
 use crate::time::Millis;
 use keys::Keys;
-use life::Life;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{PgConnection, PgPool};
@@ -59,13 +59,6 @@ const READERS_MAX: u32 = 8;
 const KEY_CONNECTIONS: u32 = 1;
 const WAITING_MAX: usize = 8_192;
 
-/// Orchestrators sweep once a second, and leave the time of it. Where that is longer ago, nobody was there, or the
-/// database took nothing, whatever it said of it: those who beat had no answers, and leases have that time back.
-const WATCHED_MILLIS: u64 = 2_000;
-
-/// As often in a row time is given back that went by while it was given back.
-const GIVE_BACK_MAX: usize = 3;
-
 /// Everything here is found by a key, or in the order of an index, however full the tables are. They
 /// grow from nothing within seconds, and plans that were made for other sizes would stay.
 const PLANNER: [(&str, &str); 6] = [
@@ -79,8 +72,7 @@ const PLANNER: [(&str, &str); 6] = [
     ("jit", "off"),
 ];
 
-/// Whoever is suspended, or loses its power, in the middle of a transaction has locks that others wait for: the
-/// server ends it. No transaction here waits for anything but the database, and none is long in the way.
+/// Bounds how long an abandoned session can hold locks.
 const LIMITS: [(&str, &str); 6] = [
     ("idle_in_transaction_session_timeout", "5s"),
     // Longer than it takes until those who are gone are ended.
@@ -111,8 +103,7 @@ pub struct Postgres {
     crier: JoinHandle<()>,
 }
 
-/// A transaction takes no longer. No answer may come at all: the server has gone, or was cut off while it answered, and
-/// whoever has nothing more to say to it does not find out.
+/// Client-side transaction timeout. A half-open connection is otherwise never detected.
 const TRANSACTION_MAX: Duration = Duration::from_secs(30);
 /// As long takes an orderly end.
 const CLOSING_MAX: Duration = Duration::from_secs(10);
@@ -128,7 +119,6 @@ struct Core {
     name: String,
     /// Where it leaves what others should know.
     crier: mpsc::Sender<String>,
-    life: Life,
     wishes: Semaphore,
     /// Whose turn it is to gather and to decide (see [`writer`]).
     turn: Arc<Mutex<()>>,
@@ -143,9 +133,13 @@ enum Order {
     Any,
 }
 
-struct Now {
-    now: Millis,
-    seen: Millis,
+/// What a transaction begins with.
+struct Begin {
+    /// The lease clock, as the database has it.
+    stored: LeaseClock,
+    /// And as it is now.
+    now: LeaseClock,
+    /// Numbers for new jobs.
     blocks: Vec<i64>,
 }
 
@@ -157,8 +151,6 @@ const UNTAKEN: [&str; 5] = ["22", "53100", "54", "58", "XX"];
 enum Trouble {
     /// Somebody was in the way: once more.
     Again,
-    /// Nobody was there for a while: every lease gets its grace before anything is decided.
-    Silence,
     /// The database does not take this, but may take something else.
     Untaken(StoreError),
     /// It cannot be.
@@ -188,7 +180,7 @@ impl From<sqlx::Error> for Trouble {
 }
 
 /// What became of a transaction that had so much time and no more.
-fn in_time<T>(
+fn with_deadline<T>(
     connection: PoolConnection<sqlx::Postgres>,
     decided: Result<Result<T, Trouble>, Elapsed>,
 ) -> Result<T, Trouble> {
@@ -201,45 +193,24 @@ fn in_time<T>(
 }
 
 impl Core {
-    /// The time, the latest that anybody has seen before, and numbers for so many submissions.
-    async fn time(
+    /// Reads the lease clock, and takes numbers for so many submissions.
+    async fn begin(
         &self,
         sql: &mut PgConnection,
         given: Millis,
         submissions: usize,
         order: Order,
-    ) -> Result<Now, Trouble> {
-        let (clock, seen, blocks) = load::clock(sql, submissions, order).await?;
-        Ok(match self.time {
-            // What others kept alive counts, and what was only looked at here does not: the database may take
-            // nothing and answer all the same.
-            Time::Database if self.set_back(clock, seen) => Now { now: clock, seen, blocks },
-            Time::Database => Now { now: clock.max(seen), seen, blocks },
-            Time::Caller => {
-                let seen = seen.max(self.life.seen());
-                Now { now: given.max(seen), seen, blocks }
-            }
-        })
+    ) -> Result<Begin, Trouble> {
+        let (clock, stored, blocks) = load::clock(sql, submissions, order).await?;
+        let mut now = stored;
+        now.follow(self.wall(clock, given), self.policy.outage_after());
+        Ok(Begin { stored, now, blocks })
     }
 
-    /// Whether the database's clock was set back since anybody looked at it. By a little: time stands still until
-    /// it has caught up.
-    fn set_back(&self, clock: Millis, seen: Millis) -> bool {
-        self.outage_millis() < seen.0.saturating_sub(clock.0)
-    }
-
-    fn outage_millis(&self) -> u64 {
-        u64::from(self.policy.outage_after_seconds) * 1_000
-    }
-
-    /// A silence is longer than this.
-    fn patience_millis(&self) -> u64 {
+    fn wall(&self, database: Millis, given: Millis) -> Millis {
         match self.time {
-            Time::Database => WATCHED_MILLIS,
-            // Where it failed here, and nobody swept elsewhere, a short silence is one, too: some leases end after
-            // three seconds without a word.
-            Time::Caller if self.life.is_failing() => WATCHED_MILLIS,
-            Time::Caller => self.outage_millis(),
+            Time::Database => database,
+            Time::Caller => given,
         }
     }
 
@@ -251,74 +222,8 @@ impl Core {
         }
     }
 
-    /// Notes what a database that failed means.
-    fn noted<T>(&self, decided: Result<T, Trouble>) -> Result<T, Trouble> {
-        if let Err(Trouble::Store(StoreError::Database(_)) | Trouble::Untaken(_)) = decided {
-            self.life.failed();
-        }
-        decided
-    }
-
     async fn connection(&self) -> Result<PoolConnection<sqlx::Postgres>, Trouble> {
-        self.noted(self.pool.acquire().await.map_err(Trouble::from))
-    }
-
-    /// The same, unless it must be told first that nobody was there.
-    async fn clock(
-        &self,
-        sql: &mut PgConnection,
-        given: Millis,
-        submissions: usize,
-        order: Order,
-    ) -> Result<Now, Trouble> {
-        let Now { now, seen, blocks } = self.time(sql, given, submissions, order).await?;
-        let silence = now.0.saturating_sub(seen.0);
-        let [time, patience] = [silence, WATCHED_MILLIS].map(Duration::from_millis);
-        let silent =
-            silence > self.patience_millis() && !self.life.gave_back_all_of(time, patience);
-        if seen > Millis(0) && (now < seen || silent) {
-            // Nobody takes this for a sign of life: the next must see the silence too, until every
-            // lease has its grace.
-            return Err(Trouble::Silence);
-        }
-        self.life.saw(now);
-        Ok(Now { now, seen, blocks })
-    }
-
-    /// Whether somebody swept just now. Tests that make their own time start alone.
-    fn watched(&self, now: Millis, seen: Millis) -> bool {
-        self.time == Time::Database && now >= seen && now.0 - seen.0 < WATCHED_MILLIS
-    }
-
-    /// Nobody was there for a while: leases have the time back.
-    async fn silence(&self, given: Millis) -> Result<(), Trouble> {
-        for _ in 0..TRIES_MAX {
-            let given_back = match self.time {
-                Time::Database => self.give_back().await,
-                Time::Caller => self.once(given, &Event::Start).await.map(drop),
-            };
-            match given_back {
-                Ok(()) => return Ok(()),
-                Err(Trouble::Again) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(writer::in_the_way().into())
-    }
-
-    /// Where the database takes long to keep that, leases have that time back, too; but not for ever, or nothing
-    /// would be decided.
-    async fn give_back(&self) -> Result<(), Trouble> {
-        for _ in 0..GIVE_BACK_MAX {
-            let mut sql = self.connection().await?;
-            let given_back = timeout(TRANSACTION_MAX, silence::give_back(self, &mut sql)).await;
-            let looked = self.noted(in_time(sql, given_back))?;
-            self.life.gave_back(looked);
-            if looked.elapsed() < Duration::from_millis(WATCHED_MILLIS) {
-                break;
-            }
-        }
-        Ok(())
+        self.pool.acquire().await.map_err(Trouble::from)
     }
 
     /// Decides about an event that has a transaction of its own.
@@ -329,7 +234,7 @@ impl Core {
         };
         let mut sql = self.connection().await?;
         let decided = timeout(most, solo::decide(self, &mut sql, given, event)).await;
-        self.noted(in_time(sql, decided))
+        with_deadline(sql, decided)
     }
 
     /// Decides about events together; `again` says that some of them were put off before.
@@ -343,7 +248,7 @@ impl Core {
         let mut sql = self.connection().await?;
         let decided = batch::decide(self, &mut sql, given, events, again, turn);
         let decided = timeout(TRANSACTION_MAX, decided).await;
-        self.noted(in_time(sql, decided))
+        with_deadline(sql, decided)
     }
 
     async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {
@@ -352,19 +257,16 @@ impl Core {
             _ => Some(self.wishes.acquire().await.map_err(|_| StoreError::Closed)?),
         };
         for tries in 0..TRIES_MAX {
-            let trouble = match self.once(given, event).await {
+            match self.once(given, event).await {
                 Ok(handled) => return Ok(handled),
-                Err(Trouble::Silence) => self.silence(given).await.err(),
-                Err(trouble) => Some(trouble),
-            };
-            if let Some(Trouble::Store(error) | Trouble::Untaken(error)) = trouble {
-                return Err(error);
+                Err(Trouble::Store(error) | Trouble::Untaken(error)) => return Err(error),
+                Err(Trouble::Again) => {}
             }
             // The more often, the further apart those who are in each other's way.
             let pause = tries.saturating_sub(5).min(50);
             tokio::time::sleep(Duration::from_millis(pause.into())).await;
         }
-        Err(writer::in_the_way())
+        Err(writer::contention())
     }
 }
 
@@ -382,7 +284,7 @@ fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
 }
 
 impl Postgres {
-    /// Connects, makes the tables if there are none, and gives every live lease its grace.
+    /// Connects, makes the tables if there are none, and starts the lease clock.
     pub async fn open(
         url: &str,
         policy: Policy,
@@ -396,7 +298,7 @@ impl Postgres {
         let keys = most(KEY_CONNECTIONS).connect_lazy_with(options);
         let keys = Keys::start(move |ids| read::workers(keys.clone(), ids));
         schema::migrate(&pool).await?;
-        let (name, life) = (random_hex::<8>(), Life::default());
+        let name = random_hex::<8>();
         let (crier, left) = news::crier();
         let crying = tokio::spawn(news::cry(pool.clone(), left));
         // Rows are the database's; of what a batch loads, nothing is kept. Nor is it all that there is: nobody
@@ -410,7 +312,7 @@ impl Postgres {
         };
         let wishes = Semaphore::new(WISHES);
         let turn = Arc::default();
-        let core = Arc::new(Core { pool, policy, time, name, crier, life, wishes, turn });
+        let core = Arc::new(Core { pool, policy, time, name, crier, wishes, turn });
         // Its answer says nothing.
         let _ = core.solo(now, &Event::Start).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
@@ -467,11 +369,10 @@ impl Store for Postgres {
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    async fn time(&self, now: Millis) -> Result<Millis, StoreError> {
-        match self.core.time {
-            Time::Database => read::time(&self.readers).await,
-            Time::Caller => Ok(now),
-        }
+    async fn time(&self, now: Millis) -> Result<LeaseClock, StoreError> {
+        let (database, mut clock) = read::clock(&self.readers).await?;
+        clock.follow(self.core.wall(database, now), self.core.policy.outage_after());
+        Ok(clock)
     }
 
     async fn log(
@@ -515,10 +416,11 @@ impl Store for Postgres {
 
     async fn waiting(
         &self,
-        _: Millis,
+        now: Millis,
         most: usize,
     ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
-        read::waiting(&self.readers, most).await
+        let now = self.time(now).await?;
+        read::waiting(&self.readers, now.lease, most).await
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {

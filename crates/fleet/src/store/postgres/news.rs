@@ -5,12 +5,11 @@
 //! transaction that notifies holds a lock of the whole database until it is on the disk, so that no two
 //! of them would ever be written together.
 
-use super::{TRANSACTION_MAX, Trouble, in_time};
+use super::{TRANSACTION_MAX, Trouble, with_deadline};
 use crate::id::JobId;
 use crate::lease::Action;
 use crate::message::Tag;
 use crate::store::StoreError;
-use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
@@ -37,7 +36,7 @@ struct News {
 struct Ready {
     job_id: JobId,
     tags: BTreeSet<Tag>,
-    not_before: Millis,
+    pause_ms: u64,
 }
 
 /// What there is to tell of actions; nothing, mostly. Of many jobs only the first are named: whoever
@@ -47,12 +46,12 @@ pub(super) fn text<'a>(from: &str, actions: impl Iterator<Item = &'a Action>) ->
     let mut bytes = 0;
     for action in actions {
         match action {
-            Action::Ready { job_id, tags, not_before } => {
+            Action::Ready { job_id, tags, pause_ms } => {
                 let tags_bytes: usize = tags.iter().map(|tag| tag.as_str().len() + 3).sum();
                 bytes += 100 + job_id.as_str().len() + tags_bytes;
                 if bytes < BYTES_MAX {
                     let (job_id, tags) = (job_id.clone(), tags.clone());
-                    news.ready.push(Ready { job_id, tags, not_before: *not_before });
+                    news.ready.push(Ready { job_id, tags, pause_ms: *pause_ms });
                 }
             }
             Action::Room => news.room = true,
@@ -86,7 +85,7 @@ async fn tell(pool: &PgPool, texts: &[String]) -> Result<(), Trouble> {
     let mut sql = pool.acquire().await?;
     let told = sqlx::query(all).bind(CHANNEL).bind(texts).execute(&mut *sql);
     let told = timeout(TRANSACTION_MAX, told).await;
-    in_time(sql, told.map(|told| told.map_err(Trouble::from)))?;
+    with_deadline(sql, told.map(|told| told.map_err(Trouble::from)))?;
     Ok(())
 }
 
@@ -116,7 +115,7 @@ impl Hearing {
             let ready = news.ready.into_iter().map(|ready| Action::Ready {
                 job_id: ready.job_id,
                 tags: ready.tags,
-                not_before: ready.not_before,
+                pause_ms: ready.pause_ms,
             });
             return Ok(ready.chain(news.room.then_some(Action::Room)).collect());
         }
@@ -133,7 +132,7 @@ mod tests {
         let ready = |n: usize| Action::Ready {
             job_id: JobId::new(&format!("job_{n}")).expect("an id"),
             tags: tags.clone(),
-            not_before: Millis(0),
+            pause_ms: 0,
         };
         let actions: Vec<Action> = (0..1_000).map(ready).collect();
         let text = text("me", actions.iter()).expect("there is something to tell");

@@ -1,12 +1,15 @@
 //! What people ask for; nothing is locked.
 
 use super::limits;
+use super::load::read_clock;
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::lease::{
+    JobRecord, LabelRecord, LeaseClock, LeaseRecord, Rows, RunRecord, WorkerRecord,
+};
 use crate::message::Tag;
 use crate::store::row::{number, read, read_job, rest};
 use crate::store::{JobRows, RunCursor, RunRows, StoreError, Tables};
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
@@ -105,17 +108,17 @@ pub(super) async fn labels(pool: &PgPool, most: usize) -> Result<Vec<LabelRecord
     records(&rows, "label")
 }
 
-/// By the database's clock: this is for those who announce work, and they have no other.
 pub(super) async fn waiting(
     pool: &PgPool,
+    now: LeaseTime,
     most: usize,
 ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
     let query = "SELECT j.job_id, j.tags FROM job j JOIN run r ON r.run_id = j.run_id
-        WHERE j.waiting AND r.room
-            AND j.not_before <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+        WHERE j.waiting AND r.room AND j.not_before <= $2
             AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room)
         ORDER BY j.priority DESC, j.seq LIMIT $1";
-    let rows = sqlx::query(query).bind(number(most as u64)).fetch_all(pool).await?;
+    let query = sqlx::query(query).bind(number(most as u64)).bind(number(now.0));
+    let rows = query.fetch_all(pool).await?;
     let job = |row: &PgRow| {
         let tags: Option<BTreeSet<Tag>> =
             row.get::<Vec<String>, _>(1).iter().map(|tag| Tag::new(tag).ok()).collect();
@@ -124,11 +127,12 @@ pub(super) async fn waiting(
     Ok(rows.iter().filter_map(job).collect())
 }
 
-/// The database's clock.
-pub(super) async fn time(pool: &PgPool) -> Result<Millis, StoreError> {
-    let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-    Ok(Millis(sqlx::query_scalar::<_, i64>(query).fetch_one(pool).await?.unsigned_abs()))
+/// The database's time and its lease clock.
+pub(super) async fn clock(pool: &PgPool) -> Result<(Millis, LeaseClock), StoreError> {
+    Ok(read_clock(&sqlx::query(CLOCK).fetch_one(pool).await?))
 }
+
+const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, wall, lease, resumed FROM clock";
 
 /// Who has a job, then who waits.
 pub(super) async fn open_jobs(pool: &PgPool, most: usize) -> Result<Vec<JobRows>, StoreError> {
@@ -195,6 +199,7 @@ pub(super) async fn log(
 pub(super) async fn snapshot(pool: &PgPool) -> Result<Tables, StoreError> {
     let mut sql = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let mut tables = Tables::default();
+    tables.set_clock(read_clock(&sqlx::query(CLOCK).fetch_one(&mut *sql).await?).1);
     let rows = sqlx::query("SELECT record FROM run").fetch_all(&mut *sql).await?;
     records::<RunRecord>(&rows, "run")?.into_iter().for_each(|run| tables.put_run(run));
     let rows = sqlx::query("SELECT record FROM label").fetch_all(&mut *sql).await?;

@@ -113,8 +113,7 @@ fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     format!("{{{}}}", quoted.collect::<Vec<_>>().join(","))
 }
 
-/// A short name of a set of tags, which an index can have however many and long they are. Migrations make it,
-/// too.
+/// A short name of a set of tags, which an index can have however many and long they are.
 fn tag_set(tags: &BTreeSet<Tag>) -> String {
     let words: Vec<&str> = tags.iter().map(Tag::as_str).collect();
     sha256_hex(words.join("\n").as_bytes())
@@ -185,7 +184,7 @@ impl Columns {
         to.runs.push(owned(lease.run_id.as_str()));
         to.fences.push(number(lease.fence.0));
         to.runners.push(owned(lease.runner_id.as_str()));
-        to.due.push(lease.due_at().map(|due| number(due.0)));
+        to.due.push(lease.due_at_earliest().map(|due| number(due.0)));
         to.records.push(text("lease", lease)?);
         Ok(())
     }

@@ -4,12 +4,11 @@
 
 use super::Trouble;
 use super::rows::Columns;
-use crate::lease::{LabelRecord, LeaseRecord, Rows, WorkerRecord};
+use crate::lease::{LabelRecord, LeaseClock, LeaseRecord, Rows, WorkerRecord};
 use crate::message::Label;
 use crate::store::Tables;
 use crate::store::journal::Changes;
 use crate::store::row::{number, text};
-use crate::time::Millis;
 use sqlx::PgConnection;
 use std::collections::BTreeSet;
 
@@ -84,14 +83,15 @@ async fn new_labels(
 /// These leases are not over yet: the times beside them are moved to their ends. How many were.
 pub(super) async fn postpone(
     sql: &mut PgConnection,
-    now: Millis,
+    now: &LeaseClock,
     leases: &[LeaseRecord],
 ) -> Result<u64, Trouble> {
     if leases.is_empty() {
         return Ok(0);
     }
     let ids: Vec<String> = leases.iter().map(|lease| owned(lease.lease_id.as_str())).collect();
-    let due: Vec<_> = leases.iter().map(|lease| lease.due_at().map(|due| number(due.0))).collect();
+    let due: Vec<_> =
+        leases.iter().map(|lease| lease.due_at(now).map(|due| number(due.0))).collect();
     // Only a row that nobody has at the moment, and as it was when it was looked at: a request to
     // stop may have shortened it since.
     let rows: Vec<String> = leases.iter().map(|l| text("lease", l)).collect::<Result<_, _>>()?;
@@ -102,7 +102,7 @@ pub(super) async fn postpone(
             WHERE l.due <= $4 FOR UPDATE OF l SKIP LOCKED
         )
         UPDATE lease SET due = free.due FROM free WHERE lease.lease_id = free.lease_id";
-    let query = sqlx::query(put).bind(ids).bind(due).bind(rows).bind(number(now.0));
+    let query = sqlx::query(put).bind(ids).bind(due).bind(rows).bind(number(now.lease.0));
     Ok(query.execute(sql).await?.rows_affected())
 }
 

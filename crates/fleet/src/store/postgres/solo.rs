@@ -2,11 +2,11 @@
 
 use super::batch::BLOCK;
 use super::load::{self, jobs, records};
-use super::{Core, Now, Order, Trouble, save, schema};
+use super::{Begin, Core, Order, Time, Trouble, save, schema};
 use crate::id::{JobId, KeyId, LeaseId, RunId};
 use crate::lease::{
-    Event, Handled, JOBS_MAX, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, RunRecord,
-    Standing, WorkerRecord, handle, lapse,
+    Event, Handled, JOBS_MAX, JobRecord, LabelRecord, LeaseClock, LeaseRecord, Reply, Rows,
+    RunRecord, Standing, WorkerRecord, expiry, handle,
 };
 use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
@@ -14,6 +14,7 @@ use crate::store::row::{number, read};
 use crate::time::Millis;
 use sqlx::{Connection, PgConnection, Row};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 pub(super) async fn decide(
     core: &Core,
@@ -24,67 +25,61 @@ pub(super) async fn decide(
     if *event == Event::Sweep {
         return sweep(core, connection, given).await;
     }
+    if *event == Event::Start {
+        return start(core, connection, given).await;
+    }
     let mut sql = connection.begin().await?;
     let submissions = usize::from(matches!(event, Event::Rerun { .. }));
-    if *event == Event::Start {
-        // Before any lease, as whoever gives time back does.
-        schema::hold(&mut sql).await?;
-    }
-    let (now, blocks) = match event {
-        Event::Start => match core.time(&mut sql, given, 0, Order::Any).await? {
-            // Another one is there, and leases were kept alive all the time. One that starts again and again
-            // must not keep them from ending.
-            Now { now, seen, .. } if core.watched(now, seen) => {
-                return Ok(Handled { reply: Ok(Reply::Done), actions: Vec::new() });
-            }
-            Now { now, .. } => (now, vec![]),
-        },
-        _ => {
-            let Now { now, blocks, .. } =
-                core.clock(&mut sql, given, submissions, Order::Any).await?;
-            (now, blocks)
-        }
-    };
+    let Begin { stored, now, blocks } =
+        core.begin(&mut sql, given, submissions, Order::Any).await?;
     let Ended { mut tables, uploaded, left } = match event {
         Event::Forget { keep_seconds } => {
-            let before = now.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
+            let before = now.wall.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
             ended(&mut sql, before, core.policy.sweep_lapses_max).await?
         }
         _ => Ended { tables: rows(&mut sql, event).await?, ..Ended::default() },
     };
     let block = blocks.first().copied().unwrap_or_default();
     tables.set_seq(block.saturating_mul(BLOCK).unsigned_abs());
-    tables.set_seen(now);
+    tables.set_clock(now);
     let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
-    let mut handled = handle(&mut journal, &core.policy, now, event.clone());
+    let mut handled = handle(&mut journal, &core.policy, now.wall, event.clone());
     if let Ok(Reply::Forgot { runs, with_objects, more }) = &mut handled.reply {
         *more |= left;
         *with_objects = runs.iter().filter(|run| uploaded.contains(run)).cloned().collect();
     }
     save::changes(&mut sql, &[(&tables, &changes)]).await?;
-    if *event == Event::Start {
-        schema::saw(&mut sql, now).await?;
-    }
+    schema::keep_sometimes(&mut sql, stored, now).await?;
     sql.commit().await?;
-    if *event == Event::Start || !changes.is_empty() {
-        core.life.wrote(now);
-    }
     core.tell(handled.actions.iter());
     Ok(handled)
 }
 
+/// Starts the lease clock, unless another orchestrator keeps leases alive: one that starts again and again must not keep
+/// them from ending.
+async fn start(
+    core: &Core,
+    connection: &mut PgConnection,
+    given: Millis,
+) -> Result<Handled, Trouble> {
+    let mut sql = connection.begin().await?;
+    schema::hold(&mut sql).await?;
+    let Begin { stored, now, .. } = core.begin(&mut sql, given, 0, Order::Any).await?;
+    let gap = Duration::from_millis(now.wall.0.abs_diff(stored.wall.0));
+    if core.time == Time::Caller || gap > core.policy.outage_after() {
+        let mut started = stored;
+        started.start(now.wall);
+        schema::keep(&mut sql, stored, started).await?;
+    }
+    sql.commit().await?;
+    Ok(Handled { reply: Ok(Reply::Done), actions: Vec::new() })
+}
+
 /// All that an event can touch.
-pub(super) async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> {
+async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> {
     let mut tables = Tables::default();
     match event {
-        Event::Start => {
-            let live =
-                "SELECT record FROM lease WHERE due IS NOT NULL ORDER BY lease_id FOR UPDATE";
-            let live: Vec<LeaseRecord> =
-                records(&sqlx::query(live).fetch_all(sql).await?, "lease")?;
-            live.into_iter().for_each(|lease| tables.put_lease(lease));
-        }
         Event::Rerun { of, run_id, key, .. } => {
             load::keys(sql, &mut tables, key).await?;
             if tables.runs().any(|run| run.rerun_of.as_ref() == Some(of)) {
@@ -109,7 +104,7 @@ pub(super) async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables
         }
         Event::Enrol(worker) => worker_row(sql, &mut tables, &worker.key.id()).await?,
         Event::Expel(id) => worker_row(sql, &mut tables, id).await?,
-        // Sweeps and what is forgotten are below, all others in batches.
+        // Starts, sweeps and what is forgotten have functions of their own, all others are in batches.
         _ => {}
     }
     Ok(tables)
@@ -217,16 +212,16 @@ struct Over {
 async fn over(
     sql: &mut PgConnection,
     tables: &mut Tables,
-    now: Millis,
+    now: &LeaseClock,
     most: usize,
 ) -> Result<Over, Trouble> {
     let mut busy = Vec::new();
     loop {
-        let due = load::due(sql, now, most, &busy).await?;
-        let late = load::late(sql, now, most, &busy).await?;
+        let due = load::due(sql, now.lease, most, &busy).await?;
+        let late = load::late(sql, now.wall, most, &busy).await?;
         let full = due.len() == most || late.len() == most;
         let (mut due, later): (Vec<_>, Vec<_>) =
-            due.into_iter().partition(|lease| lapse(now, lease).is_some());
+            due.into_iter().partition(|lease| expiry(now, lease).is_some());
         let leased = due.iter().map(|lease| lease.run_id.as_str().to_owned());
         let runs: BTreeSet<String> =
             leased.chain(late.iter().map(|(_, run)| run.clone())).collect();
@@ -251,15 +246,14 @@ async fn sweep(
     given: Millis,
 ) -> Result<Handled, Trouble> {
     let mut sql = connection.begin().await?;
-    let Now { now, .. } = core.clock(&mut sql, given, 0, Order::Any).await?;
-    // By itself: others who say the same must not wait until this sweep is over.
-    schema::saw(&mut sql, now).await?;
+    let Begin { stored, now, .. } = core.begin(&mut sql, given, 0, Order::Any).await?;
+    // By itself: others who keep the clock must not wait until this sweep is over.
+    schema::keep(&mut sql, stored, now).await?;
     sql.commit().await?;
-    core.life.wrote(now);
     let mut sql = connection.begin().await?;
     let mut tables = Tables::default();
     let most = core.policy.sweep_lapses_max;
-    let Over { due, later, late, full } = over(&mut sql, &mut tables, now, most).await?;
+    let Over { due, later, late, full } = over(&mut sql, &mut tables, &now, most).await?;
     let ending =
         due.iter().map(|lease| lease.job_id.as_str()).chain(late.iter().map(String::as_str));
     let near = load::near(&mut sql, ending).await?;
@@ -268,18 +262,18 @@ async fn sweep(
     for lease in load::locked_leases(&mut sql, due.iter().map(|lease| &lease.lease_id)).await? {
         tables.put_lease(lease);
     }
-    tables.set_seen(now);
+    tables.set_clock(now);
     let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
-    let handled = handle(&mut journal, &core.policy, now, Event::Sweep);
-    let lapsed = changes.leases.len();
+    let handled = handle(&mut journal, &core.policy, now.wall, Event::Sweep);
+    let expired = changes.leases.len();
     let ended = !changes.jobs.is_empty();
     save::changes(&mut sql, &[(&tables, &changes)]).await?;
-    let moved = save::postpone(&mut sql, now, &later).await?;
+    let moved = save::postpone(&mut sql, &now, &later).await?;
     sql.commit().await?;
     core.tell(handled.actions.iter());
-    let more = full && (ended || lapsed > 0 || moved > 0);
-    Ok(Handled { reply: Ok(Reply::Swept { lapsed, more }), actions: handled.actions })
+    let more = full && (ended || expired > 0 || moved > 0);
+    Ok(Handled { reply: Ok(Reply::Swept { expired, more }), actions: handled.actions })
 }
 
 #[cfg(test)]

@@ -136,7 +136,7 @@ async fn decide(core: &Core, batch: Vec<Ask>, turn: Option<Turn>) -> Vec<Ask> {
         ask.tries += 1;
         match ask.tries < TRIES_MAX {
             true => left.push(ask),
-            false => ask.say(Err(in_the_way())),
+            false => ask.say(Err(contention())),
         }
     };
     match decided {
@@ -149,10 +149,6 @@ async fn decide(core: &Core, batch: Vec<Ask>, turn: Option<Turn>) -> Vec<Ask> {
             }
         }
         Err(Trouble::Again) => batch.into_iter().for_each(put_off),
-        Err(Trouble::Silence) => match core.silence(given).await {
-            Err(Trouble::Store(error) | Trouble::Untaken(error)) => refuse(batch, &error),
-            _ => batch.into_iter().for_each(put_off),
-        },
         // One row that cannot be read or written is the trouble of those who need it.
         Err(Trouble::Store(StoreError::Corrupt { .. }) | Trouble::Untaken(_))
             if batch.len() > 1 =>
@@ -173,6 +169,6 @@ fn refuse(batch: Vec<Ask>, error: &StoreError) {
     }
 }
 
-pub(super) fn in_the_way() -> StoreError {
+pub(super) fn contention() -> StoreError {
     StoreError::Database("others were in the way too often".to_owned())
 }

@@ -16,7 +16,7 @@ mod writer;
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::http::tls_error;
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
+use crate::lease::{Event, Handled, LabelRecord, LeaseClock, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
 use readers::Readers;
@@ -27,6 +27,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use writer::{Ask, Writer};
@@ -42,22 +43,23 @@ pub struct Sqlite {
     asks: mpsc::Sender<Ask>,
     writer: JoinHandle<()>,
     readers: Readers,
+    outage_after: Duration,
 }
 
 impl Sqlite {
-    /// Opens the file, or makes it, and gives every live lease in it its grace. Nobody else can open
-    /// it meanwhile: two orchestrators over one file would each decide without the other.
+    /// Opens the file, or makes it. Nobody else can open it meanwhile: two orchestrators over one file would each decide without the other.
     pub async fn open(path: &Path, policy: Policy, now: Millis) -> Result<Self, StoreError> {
         let logs = SqliteConnectOptions::new().filename(path).read_only(true);
         let logs = SqlitePoolOptions::new()
             .max_connections(READERS_MAX)
             .connect_lazy_with(logs.disable_statement_logging());
         let (teller, readers) = Readers::start(logs);
+        let outage_after = policy.outage_after();
         let mut writer = Writer::open(path, policy, teller).await?;
         writer.start(now).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
         let writer = tokio::spawn(writer.run(waiting));
-        Ok(Self { asks, writer, readers })
+        Ok(Self { asks, writer, readers, outage_after })
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -122,6 +124,12 @@ impl Store for Sqlite {
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
+    async fn time(&self, now: Millis) -> Result<LeaseClock, StoreError> {
+        let mut clock = self.readers.clock();
+        clock.observe(now, self.outage_after);
+        Ok(clock)
+    }
+
     async fn log(
         &self,
         job: &JobId,
@@ -169,7 +177,8 @@ impl Store for Sqlite {
         now: Millis,
         most: usize,
     ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
-        self.readers.waiting(now, most).await
+        let now = self.time(now).await?;
+        self.readers.waiting(now.lease, most).await
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

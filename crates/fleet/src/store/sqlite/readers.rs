@@ -9,11 +9,12 @@ use super::super::journal::Changes;
 use super::{StoreError, Tables, rows};
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
-    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Reached, RunRecord, WorkerRecord, grantable,
+    Gate, JobRecord, LabelRecord, LeaseClock, LeaseRecord, Place, Reached, RunRecord, WorkerRecord,
+    grantable,
 };
 use crate::message::{Label, Tag};
 use crate::store::{Counts, JobRows, RunCursor, RunRows};
-use crate::time::Millis;
+use crate::time::{LeaseTime, Millis};
 use sqlx::SqlitePool;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -174,7 +175,7 @@ impl Rows {
     fn put_lease(&mut self, lease: LeaseRecord) {
         // Leases come in no order: one that ended may come after the next of the same runner, or of the same job.
         let held = self.held.get(&lease.runner_id).map(|(id, _)| id);
-        if lease.due_at().is_some() {
+        if lease.state.live() {
             let held = (lease.lease_id.clone(), lease.job_id.clone());
             self.held.insert(lease.runner_id.clone(), held);
         } else if held == Some(&lease.lease_id) {
@@ -233,7 +234,7 @@ impl Rows {
         held.chain(self.waiting.values().take(most)).filter_map(|id| self.job(id)).collect()
     }
 
-    fn grantable(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
+    fn grantable(&self, now: LeaseTime, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
         let free =
             |key: &LaneKey| gates(key).iter().all(|gate| self.room(gate).is_none_or(|it| it > 0));
         let lanes = self.lanes.iter().filter(|(key, _)| free(key)).map(|(_, lane)| lane);
@@ -265,11 +266,17 @@ impl Rows {
 
 #[derive(Debug)]
 pub(super) struct Teller {
+    clock: watch::Sender<LeaseClock>,
     told: Arc<AtomicU64>,
     updates: mpsc::Sender<(u64, Update)>,
 }
 
 impl Teller {
+    /// Everything that was decided until now is on the disk, if there was anything.
+    pub(super) fn tell_clock(&self, clock: LeaseClock) {
+        self.clock.send_replace(clock);
+    }
+
     /// Sends rows that are on the disk now. Call it before the batch is answered, so that a read that follows an answer
     /// sees them.
     pub(super) async fn tell(&self, update: Update) {
@@ -283,6 +290,7 @@ impl Teller {
 
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
+    clock: watch::Receiver<LeaseClock>,
     told: Arc<AtomicU64>,
     applied: watch::Receiver<u64>,
     rows: Arc<RwLock<Rows>>,
@@ -294,6 +302,7 @@ impl Readers {
     pub(super) fn start(logs: SqlitePool) -> (Teller, Self) {
         let (updates, mut coming) = mpsc::channel::<(u64, Update)>(UPDATES_MAX);
         let (done, applied) = watch::channel(0);
+        let (tell_clock, clock) = watch::channel(LeaseClock::default());
         let (told, rows) = (Arc::new(AtomicU64::new(0)), Arc::new(RwLock::new(Rows::default())));
         let into = rows.clone();
         tokio::spawn(async move {
@@ -302,7 +311,8 @@ impl Readers {
                 done.send_replace(number);
             }
         });
-        (Teller { told: told.clone(), updates }, Self { told, applied, rows, logs })
+        let teller = Teller { clock: tell_clock, told: told.clone(), updates };
+        (teller, Self { clock, told, applied, rows, logs })
     }
 
     async fn read<T>(&self, read: impl FnOnce(&Rows) -> T) -> Result<T, StoreError> {
@@ -345,9 +355,13 @@ impl Readers {
         self.read(|rows| rows.open(most)).await
     }
 
+    pub(super) fn clock(&self) -> LeaseClock {
+        *self.clock.borrow()
+    }
+
     pub(super) async fn waiting(
         &self,
-        now: Millis,
+        now: LeaseTime,
         most: usize,
     ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
         self.read(|rows| rows.grantable(now, most)).await
@@ -399,13 +413,10 @@ mod tests {
             attempt_state: AttemptState::Running,
             cancel_token: None,
             cache_scope: None,
-            ttl_seconds: None,
+            ttl_seconds: 120,
             granted_at: Millis(1),
-            acked_at: None,
-            expires_at: Millis(9),
-            runtime_ends_at: None,
-            runtime_seconds: None,
-            given: crate::lease::Given::default(),
+            expires: crate::lease::Deadline::after(LeaseTime(1), 120),
+            runtime: None,
             cancel: None,
             seq: None,
             progress: None,

@@ -4,19 +4,21 @@ use super::super::journal::Changes;
 use super::super::row::{changing, fixed, number, read, read_job, rest, text};
 use super::{StoreError, Tables};
 use crate::id::{Fence, JobId};
-use crate::lease::{LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::lease::{LabelRecord, LeaseClock, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::{Label, LogChunk};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 /// The layout of the file, in its `user_version`.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Nothing is looked up here by anything while the store runs: rows are in memory. So keys are chosen
 /// for the disk: by the place of the job among all jobs. What is alive at one time then shares pages,
 /// and a batch writes few of them; with the random lease ids as keys every row was a page of its own.
 const SCHEMA: &str = "
+PRAGMA user_version = 3;
+CREATE TABLE clock (id INTEGER PRIMARY KEY, record TEXT NOT NULL);
 CREATE TABLE run (seq INTEGER PRIMARY KEY, record TEXT NOT NULL);
 CREATE TABLE job (seq INTEGER PRIMARY KEY, fixed TEXT NOT NULL, changing TEXT NOT NULL);
 CREATE TABLE lease (
@@ -64,15 +66,20 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Sto
         0 => {
             let mut transaction = connection.begin().await?;
             sqlx::raw_sql(SCHEMA).execute(&mut *transaction).await?;
-            sqlx::raw_sql("PRAGMA user_version = 2").execute(&mut *transaction).await?;
             Ok(transaction.commit().await?)
         }
-        _ => Err(StoreError::Database(format!("its version is {version}, not {VERSION}"))),
+        _ => Err(StoreError::Database(format!(
+            "its version is {version}, not {VERSION}; use another folder, or the program that wrote it"
+        ))),
     }
 }
 
 pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, StoreError> {
     let mut tables = Tables::default();
+    // Before the leases, whose ends depend on it.
+    for clock in records::<LeaseClock>(connection, "clock", "SELECT record FROM clock").await? {
+        tables.set_clock(clock);
+    }
     for run in records::<RunRecord>(connection, "run", "SELECT record FROM run").await? {
         tables.put_run(run);
     }
@@ -127,6 +134,7 @@ async fn records<T: DeserializeOwned>(
 /// Rows as the disk is to have them. Made at once after the decisions; the rows in memory may change
 /// again before they are written.
 pub(super) struct Ready {
+    clock: String,
     runs: Vec<(i64, String)>,
     /// Without a record if nothing is known of it any more.
     labels: Vec<(String, Option<String>)>,
@@ -137,11 +145,17 @@ pub(super) struct Ready {
     forgotten: Vec<i64>,
 }
 
-pub(super) fn ready(tables: &Tables, changes: Changes) -> Result<Option<Ready>, StoreError> {
-    if changes.is_empty() {
+/// What there is to write; nothing, if nothing changed and the clock alone need not be written.
+pub(super) fn ready(
+    tables: &Tables,
+    changes: Changes,
+    clock_alone: bool,
+) -> Result<Option<Ready>, StoreError> {
+    if changes.is_empty() && !clock_alone {
         return Ok(None);
     }
     Ok(Some(Ready {
+        clock: text("clock", &tables.clock())?,
         runs: runs(tables, &changes)?,
         labels: labels(tables, &changes)?,
         workers: workers(tables, &changes)?,
@@ -224,6 +238,8 @@ pub(super) async fn write(
     let connection = connection.ok_or(StoreError::Closed)?;
     // Where a transaction is still open this is refused. A savepoint would become a part of it.
     let mut query = QueryBuilder::<Sqlite>::new("BEGIN IMMEDIATE; ");
+    query.push("INSERT INTO clock (id, record) VALUES (0, ").push_bind(ready.clock);
+    query.push(") ON CONFLICT (id) DO UPDATE SET record = excluded.record; ");
     put_runs(&mut query, ready.runs);
     put_labels(&mut query, ready.labels);
     put_workers(&mut query, ready.workers);

@@ -5,7 +5,7 @@ mod inbox;
 use super::super::journal::{Changes, Journal};
 use super::readers::{Teller, Update};
 use super::{StoreError, Tables, rows};
-use crate::lease::{Event, Handled, Policy, Rows, handle, missed};
+use crate::lease::{Event, Handled, LeaseClock, Policy, Rows, WrittenClock, handle};
 use crate::time::Millis;
 use inbox::Inbox;
 use sqlx::{Connection, SqliteConnection};
@@ -22,12 +22,7 @@ const JOBS_MAX: usize = 4_096;
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// Events decided at a time while the disk works: then it is looked after.
 const MEANWHILE_MAX: usize = 8;
-/// While the disk fails, leases have so much time back at once.
-const MAKE_UP_MILLIS: u64 = 1_000;
-/// Time of slow writes is given back together: that is a write of every lease, which may be slow itself.
-const OWED_MILLIS: u64 = 10_000;
-/// A write that takes longer keeps leases from being kept alive: nothing more is decided meanwhile, and they have
-/// that time back.
+/// A write that takes longer keeps workers from being heard: nothing more is decided meanwhile.
 const STALL: Duration = Duration::from_millis(500);
 /// Deciding for longer keeps those waiting who come later, and among them are heartbeats.
 const DECIDING_MAX: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 100 });
@@ -48,8 +43,6 @@ pub(super) struct Ask {
 struct Batch {
     asks: usize,
     deciding: Duration,
-    /// Time of slow writes that leases have back by it.
-    settled: u64,
     changes: Changes,
     answers: Vec<(Answer, Handled)>,
 }
@@ -66,7 +59,6 @@ impl Batch {
             let _ = answer.send(Err(error.clone()));
         }
         self.changes = Changes::default();
-        self.settled = 0;
         self.asks = 0;
     }
 }
@@ -104,32 +96,12 @@ impl Pace {
 struct Decider {
     policy: Policy,
     tables: Tables,
-    life: Life,
+    written: WrittenClock,
 }
 
-/// When there was somebody who kept leases alive.
-#[derive(Default)]
-struct Life {
-    /// The time of the last batch that went well.
-    well: Millis,
-    /// The disk did not take the last one.
-    failing: bool,
-    /// While it is so: leases have back what they missed until then.
-    made_up: Millis,
-    /// How long the write took that failed. Those who waited for it are heard as if it was then: they have all of it
-    /// back at once, as one time in which nobody could be heard.
-    took: u64,
-    /// What leases are still to have back of slow writes, and since when.
-    owed: u64,
-    owed_since: Millis,
-}
-
-impl Life {
-    /// What was decided is not there.
-    fn failed(&mut self, took: Duration) {
-        (self.failing, self.made_up) = (true, self.well);
-        self.took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    }
+/// So long after a time.
+fn after(time: Millis, took: Duration) -> Millis {
+    Millis(time.0.saturating_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)))
 }
 
 impl Writer {
@@ -138,11 +110,12 @@ impl Writer {
         policy: Policy,
         teller: Teller,
     ) -> Result<Self, StoreError> {
-        let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
+        let (tables, written) = (Tables::default(), WrittenClock::default());
+        let decider = Decider { policy, tables, written };
         let (path, pace) = (path.to_owned(), Pace::default());
         let _lock = super::lock(&path)?;
         let mut writer = Self { path, connection: None, decider, pace, teller, _lock };
-        writer.anew().await?;
+        writer.reconnect().await?;
         Ok(writer)
     }
 
@@ -150,14 +123,15 @@ impl Writer {
     ///
     /// Never by one that failed. SQLite ends a transaction by itself when the disk is full, its driver does
     /// not know of that, and what comes next is a part of a transaction that nobody commits.
-    async fn anew(&mut self) -> Result<(), StoreError> {
+    async fn reconnect(&mut self) -> Result<(), StoreError> {
         if let Some(failed) = self.connection.take() {
             // It has the file locked until it is gone; how it goes does not matter.
             let _ = failed.close_hard().await;
         }
         let mut connection = super::connect(&self.path).await?;
         self.decider.tables = rows::load(&mut connection).await?;
-        self.decider.tables.set_seen(self.decider.life.well);
+        let clock = self.decider.written.found(self.decider.tables.clock());
+        self.decider.tables.set_clock(clock);
         self.connection = Some(connection);
         self.teller.tell(Update::all(&self.decider.tables)).await;
         Ok(())
@@ -165,14 +139,27 @@ impl Writer {
 
     pub(super) async fn start(&mut self, now: Millis) -> Result<(), StoreError> {
         let mut changes = Changes::default();
-        // Its answer says nothing.
+        // Its answer says nothing, and no row changes but the clock.
         let _ = self.decider.handle(&mut changes, now, Event::Start);
-        let update = Update::of(&self.decider.tables, &changes);
-        let ready = rows::ready(&self.decider.tables, changes)?;
+        self.write_clock().await
+    }
+
+    async fn write_clock(&mut self) -> Result<(), StoreError> {
+        let ready = rows::ready(&self.decider.tables, Changes::default(), true)?;
         rows::write(self.connection.as_mut(), ready).await?;
-        self.teller.tell(update).await;
-        self.decider.life.well = now;
+        self.wrote(self.decider.tables.clock());
         Ok(())
+    }
+
+    fn wrote(&mut self, decided: LeaseClock) {
+        self.decider.written.wrote(decided);
+        self.teller.tell_clock(decided);
+    }
+
+    /// What was decided does not hold. Nobody was heard before this time.
+    fn failed(&mut self, until: Millis) {
+        let clock = self.decider.written.failed(until);
+        self.decider.tables.set_clock(clock);
     }
 
     /// Until nobody can ask any more.
@@ -195,9 +182,11 @@ impl Writer {
             }
             // No decision without rows to decide on.
             if self.connection.is_none()
-                && let Err(error) = self.anew().await
+                && let Err(error) = self.reconnect().await
             {
-                tracing::error!(%error, "the fleet's database cannot be read");
+                tracing::error!(%error, "database read failed");
+                let last = came.iter().map(|ask| ask.now).max();
+                self.failed(last.unwrap_or_default());
                 refuse(&mut came, &error);
                 next = Batch::default();
                 tokio::time::sleep(BETWEEN_TRIES).await;
@@ -215,10 +204,16 @@ impl Writer {
             let batch = std::mem::take(&mut next);
             self.batch(batch, &mut inbox, &mut next).await;
         }
+        // What was heard since the last change is not lost time.
+        if self.connection.is_some()
+            && let Err(error) = self.write_clock().await
+        {
+            tracing::warn!(%error, "database write failed");
+        }
         if let Some(connection) = self.connection
             && let Err(error) = connection.close().await
         {
-            tracing::warn!(%error, "the fleet's database did not close in order");
+            tracing::warn!(%error, "database did not close in order");
         }
     }
 
@@ -226,12 +221,14 @@ impl Writer {
     async fn batch(&mut self, mut batch: Batch, inbox: &mut Inbox, next: &mut Batch) {
         let Self { connection, decider, .. } = self;
         let connection = connection.as_mut();
-        let (seen, writes) = (decider.tables.seen(), !batch.changes.is_empty());
+        // Decisions go on while the disk works.
+        let decided = decider.tables.clock();
+        let writes = !batch.changes.is_empty();
         let began = Instant::now();
         let changes = std::mem::take(&mut batch.changes);
-        // Decisions go on while the disk works: whoever reads is to see what it has.
+        // Whoever reads is to see what the disk has.
         let update = writes.then(|| Update::of(&decider.tables, &changes));
-        let ready = rows::ready(&decider.tables, changes);
+        let ready = rows::ready(&decider.tables, changes, decider.written.must_write());
         let deciding = batch.deciding + began.elapsed();
         let began = Instant::now();
         let written = match ready {
@@ -243,7 +240,7 @@ impl Writer {
         // Whoever asked and went away is not told; what was decided stands.
         match written {
             Ok(()) => {
-                self.decider.lived(seen, writes);
+                self.wrote(decided);
                 if let Some(update) = update {
                     self.teller.tell(update).await;
                 }
@@ -252,17 +249,16 @@ impl Writer {
                 }
             }
             Err(error) => {
-                tracing::error!(%error, "the fleet's database takes nothing");
-                // They are still to have it.
-                self.decider.life.owed += batch.settled + next.settled;
+                tracing::error!(%error, "database write failed");
                 batch.fail(&error);
                 // It was decided on rows that are not there.
                 next.fail(&error);
-                let read = self.anew().await;
+                let last = self.decider.tables.clock().wall;
+                let read = self.reconnect().await;
                 // Nobody could be heard while rows were read, either.
-                self.decider.life.failed(began.elapsed());
+                self.failed(last.max(after(decided.wall, began.elapsed())));
                 if let Err(error) = read {
-                    tracing::error!(%error, "the fleet's database cannot be read");
+                    tracing::error!(%error, "database read failed");
                 }
             }
         }
@@ -281,59 +277,12 @@ impl Decider {
         handle(&mut journal, &self.policy, now, event)
     }
 
-    /// A batch is done that was decided at this time. Where the disk fails, one that had nothing to write
-    /// is no sign of life: heartbeats are not kept, and their senders must have their time back afterwards.
-    fn lived(&mut self, seen: Millis, writes: bool) {
-        if writes || !self.life.failing {
-            let Life { owed, owed_since, .. } = self.life;
-            self.life = Life { well: seen, owed, owed_since, ..Life::default() };
-        } else {
-            self.tables.set_seen(self.life.well);
-        }
-    }
-
-    /// Leases have the time back in which nobody could be heard, however short it was: some end after three
-    /// seconds without a word.
-    fn make_up(&mut self, changes: &mut Changes, now: Millis) {
-        let took = std::mem::take(&mut self.life.took);
-        let millis = now.0.saturating_sub(self.life.made_up.0).max(took);
-        let first = self.life.made_up == self.life.well;
-        if !self.life.failing || millis < if first { 1 } else { MAKE_UP_MILLIS } {
-            return;
-        }
-        self.life.made_up.0 = self.life.made_up.0.saturating_add(millis);
-        self.give_back(changes, millis);
-    }
-
-    fn owe(&mut self, took: Duration) {
-        if self.life.owed == 0 {
-            self.life.owed_since = self.tables.seen();
-        }
-        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        self.life.owed = self.life.owed.saturating_add(millis);
-    }
-
-    /// Leases have the time of slow writes back before any of them ends, and before it is much.
-    fn settle(&mut self, batch: &mut Batch, now: Millis) {
-        let now = now.max(self.tables.seen());
-        let due = self.tables.first_due().is_some_and(|due| due <= now);
-        let long = now.0.saturating_sub(self.life.owed_since.0) >= OWED_MILLIS;
-        if self.life.owed > 0 && (due || long) {
-            let owed = std::mem::take(&mut self.life.owed);
-            batch.settled = batch.settled.saturating_add(owed);
-            self.give_back(&mut batch.changes, owed);
-        }
-    }
-
-    /// Every lease ends so much later.
-    fn give_back(&mut self, changes: &mut Changes, millis: u64) {
-        let mut journal = Journal { tables: &mut self.tables, changes };
-        for id in journal.live_leases() {
-            if let Some(mut lease) = journal.lease(&id) {
-                missed(&self.policy, millis, &mut lease);
-                journal.put_lease(lease);
-            }
-        }
+    /// A write took long that began at this time. Asks were decided about until [`STALL`].
+    fn stalled(&mut self, began: Millis, took: Duration) {
+        let mut clock = self.tables.clock();
+        clock.observe(after(began, STALL), self.policy.outage_after());
+        clock.lost(after(began, took));
+        self.tables.set_clock(clock);
     }
 
     /// Into the batch. Those who come when it is full are left.
@@ -350,8 +299,6 @@ impl Decider {
             if answer.is_closed() && matches!(*event, Event::Lease { .. }) {
                 continue;
             }
-            self.make_up(&mut batch.changes, now);
-            self.settle(batch, now);
             let handled = self.handle(&mut batch.changes, now, *event);
             batch.answers.push((answer, handled));
         }
@@ -373,7 +320,7 @@ impl Decider {
             tokio::task::yield_now().await;
             write.await
         };
-        let began = Instant::now();
+        let (began, began_wall) = (Instant::now(), self.tables.clock().wall);
         let mut write = std::pin::pin!(write);
         let mut came = Vec::new();
         let mut closed = false;
@@ -396,11 +343,8 @@ impl Decider {
         };
         let took = began.elapsed();
         if written.is_ok() && took >= STALL {
-            tracing::warn!(
-                millis = took.as_millis(),
-                "the fleet's database is slow; leases have the time back"
-            );
-            self.owe(took);
+            tracing::warn!(millis = took.as_millis(), "slow database write, leases extended");
+            self.stalled(began_wall, took);
         }
         written
     }

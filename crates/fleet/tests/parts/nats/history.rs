@@ -12,7 +12,8 @@ use crate::parts::suite::{Place, histories, naive, policy, seeds};
 use remuda_fleet::broker::{self, Cancels, Hints, Taken};
 use remuda_fleet::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use remuda_fleet::lease::{
-    Action, Event, Handled, Idempotency, LabelRecord, Refusal, Reply, RunRecord, WorkerRecord,
+    Action, Event, Handled, Idempotency, LabelRecord, LeaseClock, Refusal, Reply, RunRecord,
+    WorkerRecord,
 };
 use remuda_fleet::message::{CancelRequested, LeaseGranted, LeaseRequest, Tag};
 use remuda_fleet::orchestrator::{Config, StoreConfig, serve};
@@ -65,7 +66,6 @@ impl Place for OverNats {
     type Store = Whole;
     /// The orchestrator makes names up itself.
     const NAMES: bool = false;
-    const TOLD: bool = false;
 
     async fn open(now: Millis) -> Whole {
         NOW.store(now.0, Ordering::SeqCst);
@@ -318,7 +318,7 @@ impl Whole {
         let busy = |lease: &remuda_fleet::lease::LeaseRecord| {
             lease.runner_id == request.runner_id && lease.state.live()
         };
-        let next = naive::next(&tables, now, &request.capabilities);
+        let next = naive::next(&tables, self.time(now).await?.lease, &request.capabilities);
         Ok(next.is_some() && !tables.leases().any(busy))
     }
 }
@@ -350,6 +350,10 @@ impl Store for Whole {
             }
         }
         Ok(Handled { reply, actions: vec![] })
+    }
+
+    async fn time(&self, now: Millis) -> Result<LeaseClock, StoreError> {
+        self.twin.time(now).await
     }
 
     async fn log(

@@ -366,7 +366,7 @@ async fn a_write_that_hangs_and_fails_ends_no_lease_that_is_shorter() {
     writer.one(0, ack(&writer.job())).await.expect("written");
     writer.sql(FULL).await;
     writer.one(0, beat()).await.expect_err("full");
-    writer.decider.life.took = 10_000;
+    writer.failed(NOW.plus_seconds(10));
     writer.sql("DROP TRIGGER full").await;
     let events = std::iter::once((1, beat())).chain((2..=10).map(|second| (second, Event::Sweep)));
     let asks = events.map(|(second, event)| ask_at(second, event));
@@ -479,7 +479,7 @@ async fn a_write_that_takes_long_costs_no_lease() {
     let (_sender, asks) = mpsc::channel(8);
     writer.batch(next, &mut Inbox::new(asks), &mut Batch::default()).await;
     let reply = swept.await.expect("told").expect("written").reply;
-    assert_eq!(reply, Ok(Reply::Swept { lapsed: 0, more: false }));
+    assert_eq!(reply, Ok(Reply::Swept { expired: 0, more: false }));
     let beaten = writer.one(ttl, beat()).await.expect("written").reply;
     assert!(matches!(beaten, Ok(Reply::Beat(_))), "{beaten:?}");
 }
@@ -494,7 +494,10 @@ async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
     writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
     let ttl = writer.decider.policy.lease_ttl_seconds;
     let mut second = 0;
-    let stall = |writer: &mut Writer| writer.decider.owe(Duration::from_secs(1));
+    let stall = |writer: &mut Writer| {
+        let began = writer.decider.tables.clock().wall;
+        writer.decider.stalled(began, Duration::from_secs(1));
+    };
     // Each second is one in which nothing could be written.
     while second < 3 * ttl {
         second += 1;
@@ -508,8 +511,8 @@ async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
         stall(&mut writer);
         let swept = writer.one(second, Event::Sweep).await.expect("written").reply;
         match swept {
-            Ok(Reply::Swept { lapsed: 0, .. }) => {}
-            Ok(Reply::Swept { lapsed: 1, .. }) => break,
+            Ok(Reply::Swept { expired: 0, .. }) => {}
+            Ok(Reply::Swept { expired: 1, .. }) => break,
             other => panic!("{other:?}"),
         }
         assert!(second < last + 3 * ttl, "it never ends");
@@ -517,27 +520,7 @@ async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
     assert!(second > last + ttl, "it had time back");
 }
 
-/// To give time back is to write every lease. Where that is what makes writes slow, it must not go on by itself.
-#[tokio::test]
-async fn time_of_slow_writes_is_given_back_together() {
-    let (_folder, mut writer) = writer("together").await;
-    writer.one(0, submit("a")).await.expect("written").reply.expect("submitted");
-    writer.one(0, take()).await.expect("written").reply.expect("granted");
-    let job = writer.job();
-    writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
-    let ends = |writer: &Writer| writer.decider.tables.lease(&lease()).expect("a lease").expires_at;
-    let (first, mut changed) = (ends(&writer), vec![]);
-    for second in 1..=30 {
-        writer.decider.owe(Duration::from_secs(1));
-        let before = ends(&writer);
-        writer.one(second, Event::Sweep).await.expect("written").reply.expect("swept");
-        changed.extend((ends(&writer) != before).then_some(second));
-    }
-    assert_eq!(changed, [10, 20, 30]);
-    assert_eq!(ends(&writer), first.plus_seconds(30), "all of it");
-}
-
-/// What is given back with a batch that fails is given back with the next.
+/// What was lost with slow writes stays lost when a write fails.
 #[tokio::test]
 async fn time_of_slow_writes_outlives_a_write_that_fails() {
     let (_folder, mut writer) = writer("outlives").await;
@@ -545,13 +528,70 @@ async fn time_of_slow_writes_outlives_a_write_that_fails() {
     writer.one(0, take()).await.expect("written").reply.expect("granted");
     let job = writer.job();
     writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
-    let ends = |writer: &Writer| writer.decider.tables.lease(&lease()).expect("a lease").expires_at;
-    let before = ends(&writer);
-    writer.decider.owe(Duration::from_secs(2));
+    writer.decider.stalled(NOW, Duration::from_secs(2));
     writer.sql(FULL).await;
-    // It would be over by now.
-    writer.one(4, Event::Sweep).await.expect_err("full");
-    assert_eq!((ends(&writer), writer.decider.life.owed), (before, 2_000));
+    // By the clock on the wall it would be over by now.
+    writer.one(4, Event::Sweep).await.expect("nothing to write");
+    writer.one(4, beat()).await.expect_err("full");
     writer.sql("DROP TRIGGER full").await;
     writer.one(4, beat()).await.expect("written").reply.expect("it had its time back");
+}
+
+/// Rows that the connection has written until now.
+async fn rows_written(writer: &mut Writer) -> i64 {
+    let count = sqlx::query_scalar("SELECT total_changes()");
+    count.fetch_one(writer.connection()).await.expect("sql")
+}
+
+/// To rewrite every lease after a slow write is itself a slow write.
+#[tokio::test]
+async fn an_outage_with_fifty_thousand_leases_writes_one_row() {
+    const RUNS: usize = 50;
+    const JOBS: usize = 1_000;
+    let (folder, mut writer) = writer("outage").await;
+    let mut changes = Changes::default();
+    let mut decide = |event| writer.decider.handle(&mut changes, NOW, event).reply.expect("done");
+    for run in 0..RUNS {
+        let jobs = (0..JOBS).map(|job| {
+            serde_json::json!({ "name": format!("j{job}"), "job_spec": { "name": "j", "steps": ["true"] } })
+        });
+        let jobs = serde_json::json!({ "type": "RunSubmission", "jobs": jobs.collect::<Vec<_>>() });
+        let run_id = RunId::new(&format!("run_{run}")).expect("an id");
+        let submission = serde_json::from_value(jobs).expect("a run");
+        decide(Event::Submit { run_id, key: None, submission });
+    }
+    for n in 0..RUNS * JOBS {
+        let runner_id = RunnerId::new(&format!("runner_{n}")).expect("an id");
+        let lease_id = LeaseId::new(&format!("lease_{n}")).expect("an id");
+        let (capabilities, max_wait_seconds) = (BTreeSet::new(), 0);
+        let request = LeaseRequest { runner_id: runner_id.clone(), capabilities, max_wait_seconds };
+        let ask = Event::Lease { lease_id: lease_id.clone(), cancel_token: None, request };
+        let Reply::Granted(granted) = decide(ask) else { panic!("no work") };
+        let job_id = granted.job_id;
+        decide(Event::Ack(AckLease { job_id, lease_id, runner_id, accepted_at: None }));
+    }
+    let ready = rows::ready(&writer.decider.tables, changes, false).expect("rows");
+    rows::write(writer.connection.as_mut(), ready).await.expect("written");
+    let ttl = writer.decider.policy.lease_ttl_seconds;
+    let swept = Ok(Reply::Swept { expired: 0, more: false });
+
+    // The machine was suspended.
+    let before = rows_written(&mut writer).await;
+    assert_eq!(writer.one(10 * ttl, Event::Sweep).await.expect("a store").reply, swept);
+    assert_eq!(rows_written(&mut writer).await - before, 0);
+    // A write takes long.
+    writer.decider.stalled(NOW.plus_seconds(10 * ttl), Duration::from_secs(u64::from(10 * ttl)));
+    assert_eq!(writer.one(20 * ttl, Event::Sweep).await.expect("a store").reply, swept);
+    assert_eq!(rows_written(&mut writer).await - before, 0);
+    // The disk is full for a while. Then the clock shows that it is well again.
+    writer.failed(NOW.plus_seconds(30 * ttl));
+    assert_eq!(writer.one(30 * ttl, Event::Sweep).await.expect("a store").reply, swept);
+    assert_eq!(rows_written(&mut writer).await - before, 1);
+    // The orchestrator is away for a while.
+    drop(writer);
+    let mut writer = reopened(&folder).await;
+    writer.start(NOW.plus_seconds(40 * ttl)).await.expect("started");
+    assert_eq!(rows_written(&mut writer).await, 1);
+    assert_eq!(writer.one(40 * ttl, Event::Sweep).await.expect("a store").reply, swept);
+    assert_eq!(writer.decider.tables.counts().held, (RUNS * JOBS) as u64);
 }
