@@ -20,7 +20,7 @@ mod hint;
 mod publish;
 
 pub use hint::{Cancels, Hints, Taken};
-pub use publish::{LOOK_MAX, Publisher, Telling};
+pub use publish::{Announcement, LOOK_MAX, Publisher};
 
 use crate::auth::sha256_hex;
 use crate::http::{self, Trust};

@@ -19,7 +19,7 @@ const LIST_PAUSE: Duration = Duration::from_millis(250);
 pub const LOOK_MAX: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum Announcement {
     Ready {
         job_id: JobId,
         /// What a runner must have.
@@ -30,7 +30,7 @@ pub enum Telling {
 
 /// Tells, without anybody waiting for it.
 #[derive(Clone, Debug)]
-pub struct Publisher(mpsc::Sender<Telling>);
+pub struct Publisher(mpsc::Sender<Announcement>);
 
 impl Publisher {
     /// A publisher, and what must run so that something comes of it. `waiting` looks up jobs that wait
@@ -47,20 +47,23 @@ impl Publisher {
     }
 
     /// Tells; if too much waits already, nobody is told, and the next look at the rows makes up for it.
-    pub fn tell(&self, telling: Telling) {
-        if self.0.try_send(telling).is_err() {
+    pub fn tell(&self, announcement: Announcement) {
+        if self.0.try_send(announcement).is_err() {
             tracing::debug!("too much waits to be told; it is told later");
         }
     }
 }
 
-async fn run<F>(config: Config, mut told: mpsc::Receiver<Telling>, waiting: impl Fn() -> F + Send)
-where
+async fn run<F>(
+    config: Config,
+    mut told: mpsc::Receiver<Announcement>,
+    waiting: impl Fn() -> F + Send,
+) where
     F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
 {
-    let mut desk = loop {
-        match Desk::open(&config).await {
-            Ok(desk) => break desk,
+    let mut announcer = loop {
+        match Announcer::open(&config).await {
+            Ok(announcer) => break announcer,
             Err(error) => {
                 tracing::warn!(%error, "work is not announced");
                 tokio::time::sleep(config.look_again).await;
@@ -71,11 +74,11 @@ where
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         let outcome = tokio::select! {
-            telling = told.recv() => match telling {
-                Some(telling) => desk.tell(telling).await,
+            announcement = told.recv() => match announcement {
+                Some(announcement) => announcer.tell(announcement).await,
                 None => return,
             },
-            _ = looks.tick() => desk.look(waiting().await).await,
+            _ = looks.tick() => announcer.look(waiting().await).await,
         };
         if let Err(error) = outcome {
             tracing::warn!(%error, "work is not announced; it will be");
@@ -91,7 +94,7 @@ struct Pool {
     idle: usize,
 }
 
-struct Desk {
+struct Announcer {
     config: Config,
     client: async_nats::Client,
     context: Context,
@@ -99,16 +102,16 @@ struct Desk {
     listed: Option<Instant>,
 }
 
-impl Desk {
+impl Announcer {
     async fn open(config: &Config) -> Result<Self, BrokerError> {
         let (client, context) = config.connect().await?;
         let config = config.clone();
         Ok(Self { config, client, context, pools: vec![], listed: None })
     }
 
-    async fn tell(&mut self, telling: Telling) -> Result<(), BrokerError> {
-        match telling {
-            Telling::Ready { job_id, tags } => {
+    async fn tell(&mut self, announcement: Announcement) -> Result<(), BrokerError> {
+        match announcement {
+            Announcement::Ready { job_id, tags } => {
                 // The first word of this job. If it is told to be ready again, because its lease was
                 // lost, that is another.
                 let word = crate::auth::random_hex::<8>();
@@ -117,7 +120,7 @@ impl Desk {
                 }
                 self.hint(&job_id, &tags, false, &word).await.map(drop)
             }
-            Telling::Cancel(runner, message) => {
+            Announcement::Cancel(runner, message) => {
                 let subject = self.config.cancel_subject(&runner);
                 let body = message::encode(&message).into();
                 self.client.publish(subject, body).await.map_err(broken)?;

@@ -3,7 +3,7 @@
 //! Bytes go into a file that has no name anybody looks for; when they are whole and on the disk, the
 //! file gets its name, if nobody has it. So an object is never seen half, and never changes.
 
-use super::room::{Promise, Room, Usage, tree};
+use super::quota::{Quota, Reservation, Usage, tree};
 use crate::auth::random_hex;
 use crate::message::is_object_path;
 use data_encoding::HEXLOWER;
@@ -88,7 +88,7 @@ impl From<io::Error> for ObjectError {
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
-    room: Arc<Room>,
+    quota: Arc<Quota>,
 }
 
 /// An object that is being sent. Dropped before it is kept, it leaves nothing.
@@ -98,7 +98,7 @@ pub struct Incoming {
     expected: u64,
     found: u64,
     hash: Context,
-    promise: Option<Promise>,
+    reservation: Option<Reservation>,
 }
 
 /// An object that is there, but has no name yet.
@@ -107,7 +107,7 @@ pub struct Sent {
     pub(super) at: PathBuf,
     pub(super) sha256: String,
     bytes: u64,
-    promise: Option<Promise>,
+    reservation: Option<Reservation>,
 }
 
 impl Disk {
@@ -124,39 +124,39 @@ impl Disk {
                 std::fs::remove_file(left.path())?;
             }
         }
-        let room = Arc::new(Room::open(folder, bytes_max)?);
-        Ok(Self { folder: folder.to_owned(), room })
+        let quota = Arc::new(Quota::open(folder, bytes_max)?);
+        Ok(Self { folder: folder.to_owned(), quota })
     }
 
     /// Begins to take an object of so many bytes, if there is room for it.
     pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
-        let promise = Some(self.room.promise(bytes).await?);
+        let reservation = Some(self.quota.reserve(bytes).await?);
         let at = self.folder.join(INCOMING).join(random_hex::<16>());
         let file = File::create_new(&at).await?;
         let hash = Context::new(&SHA256);
-        Ok(Incoming { file, at, expected: bytes, found: 0, hash, promise })
+        Ok(Incoming { file, at, expected: bytes, found: 0, hash, reservation })
     }
 
     /// Bytes that objects have or were promised, and how many they may have.
     pub async fn used(&self) -> (u64, u64) {
-        self.room.used().await
+        self.quota.used().await
     }
 
     /// Gives an object its name. The same object again is no error: its answer was lost.
     pub async fn keep(&self, mut sent: Sent, path: &str) -> Result<(), ObjectError> {
         let at = self.locate(path)?;
         let folder = at.parent().unwrap_or(&self.folder).to_owned();
-        let mut kept = self.room.hold().await;
+        let mut kept = self.quota.hold().await;
         let below = folder.ancestors().take_while(|folder| folder.starts_with(&self.folder));
         let new = below.take_while(|folder| !folder.exists()).count() as u64;
         let folders = Usage { bytes: 0, entries: new };
-        self.room.fits(&kept, folders)?;
+        self.quota.fits(&kept, folders)?;
         fs::create_dir_all(&folder).await.map_err(in_the_way)?;
         kept.usage.add(folders);
         let linked = fs::hard_link(&sent.at, &at).await;
         if linked.is_ok() {
             kept.usage.add(Usage { bytes: sent.bytes, entries: 1 });
-            drop(sent.promise.take());
+            drop(sent.reservation.take());
         }
         drop(kept);
         match linked {
@@ -196,7 +196,7 @@ impl Disk {
     /// Removes all objects below a path.
     pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
         let at = self.locate(path)?;
-        let mut kept = self.room.hold().await;
+        let mut kept = self.quota.hold().await;
         let removed = tokio::task::spawn_blocking(move || remove(&at)).await;
         let removed = removed.map_err(|error| ObjectError::Disk(io::Error::other(error)))?;
         kept.usage.take(removed?);
@@ -287,7 +287,7 @@ impl Incoming {
         }
         // The path is taken out, so that dropping what is left removes nothing.
         let at = std::mem::take(&mut self.at);
-        Ok(Sent { at, sha256: found, bytes: self.expected, promise: self.promise.take() })
+        Ok(Sent { at, sha256: found, bytes: self.expected, reservation: self.reservation.take() })
     }
 }
 

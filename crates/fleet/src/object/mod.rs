@@ -4,7 +4,7 @@
 mod bucket;
 mod disk;
 mod grant;
-mod room;
+mod quota;
 
 pub use bucket::{Bucket, BucketConfig};
 pub use disk::{Disk, Incoming, ObjectError, Sent};

@@ -1,9 +1,9 @@
 //! Files that a job wants kept.
 
 use super::blocking::Wanted;
-use super::files::{Beneath, DEPTH_MAX, ENTRIES_MAX};
+use super::files::{DEPTH_MAX, ENTRIES_MAX, RelativePath};
+use super::job_dir::JobDir;
 use super::pattern::{PathPattern, Reached};
-use super::place::Place;
 use crate::auth::sha256_hex;
 use crate::message::ArtifactSpec;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub(super) struct Found {
 /// they lead. Takes as long as a disk does, and no longer than it may. An error is the machine's: what a job
 /// did to its folder only means that it has no files.
 pub(super) fn find(
-    place: &Place,
+    dir: &JobDir,
     specs: &[ArtifactSpec],
     wanted: &Wanted,
 ) -> io::Result<Vec<Found>> {
@@ -37,8 +37,8 @@ pub(super) fn find(
         return Ok(vec![]);
     }
     // The job may have put a link where its steps began.
-    let below = place.start.strip_prefix(&place.folder).unwrap_or(Path::new("work"));
-    if !(Beneath { root: &place.folder, path: below }).is_folder()? {
+    let below = dir.start.strip_prefix(&dir.folder).unwrap_or(Path::new("work"));
+    if !(RelativePath { root: &dir.folder, path: below }).is_folder()? {
         return Ok(vec![]);
     }
     let patterns = specs.iter().map(|spec| PathPattern::new(&spec.path_glob)).collect::<Vec<_>>();
@@ -50,7 +50,7 @@ pub(super) fn find(
         until: Instant::now() + LOOK_PATIENCE,
         wanted,
     };
-    let all = search.folder(&place.start, &begin, 0);
+    let all = search.folder(&dir.start, &begin, 0);
     wanted.check()?;
     if !all {
         tracing::warn!("a job has more files than are looked at; some are not kept");
@@ -58,7 +58,7 @@ pub(super) fn find(
     let mut names = Names::default();
     let found = search.found.into_iter().map(|(index, at)| {
         let kind = &specs[index].kind;
-        let name = names.take(kind, at.strip_prefix(&place.start).unwrap_or(&at));
+        let name = names.take(kind, at.strip_prefix(&dir.start).unwrap_or(&at));
         Found { kind: kind.clone(), at, name }
     });
     Ok(found.collect())
@@ -181,25 +181,25 @@ mod tests {
         ArtifactSpec { kind: kind.to_owned(), path_glob: path_glob.to_owned() }
     }
 
-    fn place(name: &str) -> Place {
+    fn dir(name: &str) -> JobDir {
         let folder = format!("fleet-glob-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(folder);
         let (start, home) = (folder.join("work/wo[r]k"), folder.join("home"));
         std::fs::create_dir_all(&start).expect("folders");
         let temporary = folder.join("temporary");
-        Place { folder, start, home, temporary }
+        JobDir { folder, start, home, temporary }
     }
 
     #[test]
     fn patterns_find_files_of_the_job_and_no_others() {
-        let place = place("find");
-        let work = &place.start;
+        let dir = dir("find");
+        let work = &dir.start;
         std::fs::create_dir_all(work.join("a/TestResults")).expect("folders");
         for file in ["a/TestResults/x y.trx", "b.txt"] {
             std::fs::write(work.join(file), "x").expect("a file");
         }
-        std::fs::write(place.folder.join("secret.trx"), "x").expect("a file");
-        std::os::unix::fs::symlink(place.folder.join("secret.trx"), work.join("link.trx"))
+        std::fs::write(dir.folder.join("secret.trx"), "x").expect("a file");
+        std::os::unix::fs::symlink(dir.folder.join("secret.trx"), work.join("link.trx"))
             .expect("a link");
         std::os::unix::fs::symlink("/etc", work.join("etc")).expect("a link");
         let specs = [
@@ -208,7 +208,7 @@ mod tests {
             spec("no", "../*"),
             spec("no", "etc/*"),
         ];
-        let found = find(&place, &specs, &Wanted::default()).expect("looked at");
+        let found = find(&dir, &specs, &Wanted::default()).expect("looked at");
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
         assert!(found.iter().all(|found| crate::message::is_object_path(&found.name)));
@@ -216,13 +216,13 @@ mod tests {
 
     #[test]
     fn a_job_that_puts_a_link_in_place_of_its_folder_has_no_files() {
-        let place = place("swapped");
-        std::fs::remove_dir(&place.start).expect("removed");
-        std::os::unix::fs::symlink("/etc", &place.start).expect("a link");
-        assert_eq!(find(&place, &[spec("all", "*")], &Wanted::default()).expect("looked at"), []);
+        let dir = dir("swapped");
+        std::fs::remove_dir(&dir.start).expect("removed");
+        std::os::unix::fs::symlink("/etc", &dir.start).expect("a link");
+        assert_eq!(find(&dir, &[spec("all", "*")], &Wanted::default()).expect("looked at"), []);
         // Not a job's doing: it is not taken for a job without files.
-        let elsewhere = place.folder.join("elsewhere");
-        let lost = Place {
+        let elsewhere = dir.folder.join("elsewhere");
+        let lost = JobDir {
             start: elsewhere.join("work"),
             home: elsewhere.join("home"),
             temporary: elsewhere.join("temporary"),
@@ -234,23 +234,23 @@ mod tests {
     /// With links followed these are more paths than can be counted.
     #[test]
     fn links_in_circles_are_not_walked() {
-        let place = place("circle");
+        let dir = dir("circle");
         for index in 0..20 {
-            std::os::unix::fs::symlink(".", place.start.join(format!("l{index}"))).expect("a link");
+            std::os::unix::fs::symlink(".", dir.start.join(format!("l{index}"))).expect("a link");
         }
-        std::fs::write(place.start.join("x.trx"), "x").expect("a file");
+        std::fs::write(dir.start.join("x.trx"), "x").expect("a file");
         let specs = [spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")];
-        let found = find(&place, &specs, &Wanted::default()).expect("looked at");
+        let found = find(&dir, &specs, &Wanted::default()).expect("looked at");
         assert_eq!(found.len(), 1);
     }
 
     #[test]
     fn the_first_files_are_kept_and_no_more() {
-        let place = place("many");
+        let dir = dir("many");
         for index in 0..FILES_MAX + 10 {
-            std::fs::write(place.start.join(format!("f{index:04}")), "").expect("a file");
+            std::fs::write(dir.start.join(format!("f{index:04}")), "").expect("a file");
         }
-        let found = find(&place, &[spec("all", "f*")], &Wanted::default()).expect("looked at");
+        let found = find(&dir, &[spec("all", "f*")], &Wanted::default()).expect("looked at");
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }
@@ -258,15 +258,15 @@ mod tests {
     /// Fault 10: one that is a folder of another's can be kept nowhere.
     #[test]
     fn names_that_meet_after_cleaning_stay_apart() {
-        let place = place("meet");
+        let dir = dir("meet");
         for folder in ["a_b", "x y", "x_y"] {
-            std::fs::create_dir(place.start.join(folder)).expect("a folder");
+            std::fs::create_dir(dir.start.join(folder)).expect("a folder");
         }
         let files = ["a b", "a_b/c", "x y/z", "x_y/z", "x\ty", "x_y_", "q q", "q_q", "q\nq"];
         for file in files {
-            std::fs::write(place.start.join(file), "x").expect("a file");
+            std::fs::write(dir.start.join(file), "x").expect("a file");
         }
-        let found = find(&place, &[spec("all", "**/*")], &Wanted::default()).expect("looked at");
+        let found = find(&dir, &[spec("all", "**/*")], &Wanted::default()).expect("looked at");
         let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names.len(), files.len(), "{names:?}");
         for name in &names {

@@ -3,8 +3,8 @@
 //! are too large, those go that were not used for longest.
 
 use super::blocking::Wanted;
-use super::files::{self, Beneath, Budget, Size};
-use super::place::Place;
+use super::files::{self, Budget, RelativePath, Size};
+use super::job_dir::JobDir;
 use crate::auth::{random_hex, sha256_hex};
 use crate::message::CacheSpec;
 use std::fs;
@@ -58,7 +58,7 @@ impl Caches {
     pub(super) fn restore(
         &self,
         spec: &CacheSpec,
-        place: &Place,
+        dir: &JobDir,
         wanted: &Wanted,
     ) -> io::Result<bool> {
         let at = self.at(spec);
@@ -66,25 +66,25 @@ impl Caches {
             return Ok(false);
         }
         let mut budget = Budget::new(self.bytes_max, wanted);
-        let paths: Vec<_> = spec.paths.iter().map(|path| Place::locate(path)).collect();
+        let paths: Vec<_> = spec.paths.iter().map(|path| JobDir::locate(path)).collect();
         let copied = paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), path) else { return Ok(()) };
-            let from = Beneath { root: &at, path: Path::new(&index) };
-            files::copy(from, of(place, path), &mut budget).map(|_| ())
+            let from = RelativePath { root: &at, path: Path::new(&index) };
+            files::copy(from, of(dir, path), &mut budget).map(|_| ())
         });
         let Err(error) = copied.and_then(|()| used(&at)) else { return Ok(true) };
         // If it is only that nobody waits any more, nothing is wrong with it.
         wanted.check()?;
         tracing::warn!(%error, "a cache cannot be restored and is removed");
         discard(&at);
-        paths.iter().flatten().try_for_each(|path| of(place, path).remove())?;
+        paths.iter().flatten().try_for_each(|path| of(dir, path).remove())?;
         // They may have been among what was removed.
-        place.folders()?;
+        dir.folders()?;
         Ok(false)
     }
 
     /// Keeps what a job left in its folders, if nothing is kept under the key.
-    pub(super) fn save(&self, spec: &CacheSpec, place: &Place, wanted: &Wanted) -> io::Result<()> {
+    pub(super) fn save(&self, spec: &CacheSpec, dir: &JobDir, wanted: &Wanted) -> io::Result<()> {
         let at = self.at(spec);
         if at.exists() {
             return Ok(());
@@ -94,11 +94,11 @@ impl Caches {
         // What is larger than all may be would be the next to go.
         let mut budget = Budget::new(self.bytes_max, wanted);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
-            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else {
+            let (index, Some(path)) = (index.to_string(), JobDir::locate(path)) else {
                 return Ok(());
             };
-            let to = Beneath { root: &new, path: Path::new(&index) };
-            files::copy(of(place, &path), to, &mut budget).map(|_| ())
+            let to = RelativePath { root: &new, path: Path::new(&index) };
+            files::copy(of(dir, &path), to, &mut budget).map(|_| ())
         });
         let renamed = copied.and_then(|()| match fs::rename(&new, &at) {
             // Another was faster; its is as good.
@@ -139,8 +139,8 @@ impl Caches {
 }
 
 /// A path in a job's folder.
-fn of<'a>(place: &'a Place, path: &'a Path) -> Beneath<'a> {
-    Beneath { root: &place.folder, path }
+fn of<'a>(dir: &'a JobDir, path: &'a Path) -> RelativePath<'a> {
+    RelativePath { root: &dir.folder, path }
 }
 
 /// Its turn to be removed comes last.
@@ -159,7 +159,7 @@ fn discard(at: &Path) {
 /// is restored to the other.
 pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
     let paths = specs.iter().flat_map(|spec| &spec.paths);
-    let mut all: Vec<_> = paths.filter_map(|path| Some((Place::locate(path)?, &**path))).collect();
+    let mut all: Vec<_> = paths.filter_map(|path| Some((JobDir::locate(path)?, &**path))).collect();
     // A folder comes right before what is in it.
     all.sort();
     let meet = all.windows(2).find(|two| two[1].0.starts_with(&two[0].0));
@@ -170,13 +170,13 @@ pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn place(folder: &Path, name: &str) -> Place {
+    fn dir(folder: &Path, name: &str) -> JobDir {
         let folder = folder.join(name);
         let (work, home) = (folder.join("work"), folder.join("home"));
         fs::create_dir_all(&work).expect("a folder");
         fs::create_dir_all(&home).expect("a folder");
         let temporary = folder.join("temporary");
-        Place { folder, start: work, home, temporary }
+        JobDir { folder, start: work, home, temporary }
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             key: key.to_owned(),
             paths: vec!["~/.nuget/packages".to_owned(), "target".to_owned()],
         };
-        let first = place(&folder, "first");
+        let first = dir(&folder, "first");
         assert!(!caches.restore(&spec("a"), &first, &Wanted::default()).expect("no error"));
         fs::create_dir_all(first.home.join(".nuget/packages/p")).expect("a folder");
         fs::write(first.home.join(".nuget/packages/p/x"), "1").expect("a file");
@@ -201,7 +201,7 @@ mod tests {
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
         caches.save(&through, &first, &Wanted::default()).expect("nothing to save");
         assert_eq!(fs::read_dir(caches.at(&through)).expect("a folder").count(), 0);
-        let second = place(&folder, "second");
+        let second = dir(&folder, "second");
         assert!(caches.restore(&spec("a"), &second, &Wanted::default()).expect("restored"));
         let found = fs::read_to_string(second.home.join(".nuget/packages/p/x")).expect("a file");
         assert_eq!(found, "1");
@@ -219,13 +219,13 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("fleet-scope-{}", std::process::id()));
         let all = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         let (a, b) = (all.of(Some("a")), all.of(Some("b")));
-        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::write(first.folder.join("work/x"), "a's").expect("a file");
         fs::write(second.folder.join("work/x"), "b's").expect("a file");
         a.save(&spec("k", &["x"]), &first, &Wanted::default()).expect("saved");
         b.save(&spec("k", &["x"]), &second, &Wanted::default()).expect("saved");
         for (caches, wanted) in [(&a, Some("a's")), (&b, Some("b's")), (&all, None)] {
-            let third = place(&folder, wanted.unwrap_or("none"));
+            let third = dir(&folder, wanted.unwrap_or("none"));
             let restored =
                 caches.restore(&spec("k", &["x"]), &third, &Wanted::default()).expect("no error");
             assert_eq!(restored, wanted.is_some());
@@ -245,24 +245,24 @@ mod tests {
             key: key.to_owned(),
             paths: vec!["big".to_owned()],
         };
-        let place = place(&folder, "job");
-        fs::write(place.folder.join("work/big"), [0; 100]).expect("a file");
+        let dir = dir(&folder, "job");
+        fs::write(dir.folder.join("work/big"), [0; 100]).expect("a file");
         let there = || ["a", "b", "c"].map(|key| caches.at(&spec(key)).exists());
         // Clocks of files may be coarse.
         let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
         for key in ["a", "b"] {
-            caches.save(&spec(key), &place, &Wanted::default()).expect("saved");
+            caches.save(&spec(key), &dir, &Wanted::default()).expect("saved");
             pause();
         }
         assert_eq!(there(), [true, true, false]);
-        fs::remove_file(place.folder.join("work/big")).expect("removed");
-        assert!(caches.restore(&spec("a"), &place, &Wanted::default()).expect("restored"));
+        fs::remove_file(dir.folder.join("work/big")).expect("removed");
+        assert!(caches.restore(&spec("a"), &dir, &Wanted::default()).expect("restored"));
         pause();
-        caches.save(&spec("c"), &place, &Wanted::default()).expect("saved");
+        caches.save(&spec("c"), &dir, &Wanted::default()).expect("saved");
         assert_eq!(there(), [true, false, true], "`b` was used before the others");
         Caches::open(&folder.join("caches"), 150).expect("a folder");
         assert_eq!(there(), [false, false, true]);
-        drop(place);
+        drop(dir);
         fs::remove_dir_all(&folder).expect("removed");
     }
 
@@ -279,7 +279,7 @@ mod tests {
         let outside = folder.join("outside");
         fs::create_dir_all(&outside).expect("a folder");
         fs::write(outside.join("kept"), "safe").expect("a file");
-        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         let work = first.folder.join("work");
         for made in ["p/bin", "q/l", "e"] {
             fs::create_dir_all(work.join(made)).expect("a folder");
@@ -347,7 +347,7 @@ mod tests {
     fn a_job_begins_without_a_cache_that_does_not_fit() {
         let folder = std::env::temp_dir().join(format!("fleet-without-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
-        let (first, mut second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, mut second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::create_dir_all(first.folder.join("work/sub")).expect("a folder");
         fs::write(first.folder.join("work/sub/a"), "x").expect("a file");
         fs::write(first.folder.join("work/sub/b"), "x").expect("a file");
@@ -370,7 +370,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = std::env::temp_dir().join(format!("fleet-links-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
-        let first = place(&folder, "first");
+        let first = dir(&folder, "first");
         let bin = first.folder.join("work/m/.bin");
         fs::create_dir_all(&bin).expect("a folder");
         fs::write(first.folder.join("work/m/tool"), "x").expect("a file");
@@ -378,7 +378,7 @@ mod tests {
         fs::set_permissions(first.folder.join("work/m/tool"), mode).expect("a mode");
         std::os::unix::fs::symlink("../tool", bin.join("tool")).expect("a link");
         caches.save(&spec("k", &["m"]), &first, &Wanted::default()).expect("saved");
-        let second = place(&folder, "second");
+        let second = dir(&folder, "second");
         assert!(caches.restore(&spec("k", &["m"]), &second, &Wanted::default()).expect("restored"));
         let tool = second.folder.join("work/m/.bin/tool");
         assert_eq!(fs::read_to_string(&tool).expect("a file"), "x");
@@ -400,7 +400,7 @@ mod tests {
     fn no_cache_keeps_a_worker_from_starting_or_others_from_being_removed() {
         let folder = std::env::temp_dir().join(format!("fleet-long-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), 150).expect("a folder");
-        let first = place(&folder, "first");
+        let first = dir(&folder, "first");
         let work = first.folder.join("work");
         files::deep(&work.join("long"), &"x".repeat(250), 20, &[0; 100]);
         caches.save(&spec("long", &["long"]), &first, &Wanted::default()).expect("saved");
@@ -409,7 +409,7 @@ mod tests {
         let again = || Caches::open(&folder.join("caches"), 150).expect("a worker starts");
         again();
         assert!(at("long").exists(), "it is a cache like others");
-        let second = place(&folder, "second");
+        let second = dir(&folder, "second");
         assert!(
             caches
                 .restore(&spec("long", &["long"]), &second, &Wanted::default())
@@ -433,7 +433,7 @@ mod tests {
     fn what_nobody_waits_for_is_neither_saved_nor_spoiled() {
         let folder = std::env::temp_dir().join(format!("fleet-given-up-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
-        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::write(first.folder.join("work/x"), "x").expect("a file");
         let (wanted, given_up) = (Wanted::default(), Wanted::default());
         given_up.give_up();

@@ -1,7 +1,7 @@
 //! Calls: work that the worker does in its own process, by an executor that it was given. The lease, its
 //! heartbeats and its end are those of any other job; only the steps are missing.
 
-use super::life::Life;
+use super::lease_run::LeaseRun;
 use super::status::Control;
 use super::steps::Ended;
 use crate::message::{Call, Data, Failure, Phase, TEXT_BYTES_MAX};
@@ -43,10 +43,10 @@ impl fmt::Debug for Calls {
     }
 }
 
-impl Life<'_> {
+impl LeaseRun<'_> {
     /// Does a call, and says how it went.
     pub(super) async fn call(&self, call: &Call, until: Instant) {
-        let Some(Calls(executor)) = self.shop.config.executor.clone() else {
+        let Some(Calls(executor)) = self.context.config.executor.clone() else {
             let why = "this worker does no calls".to_owned();
             return self.end(Ended::Broken(why), None, vec![], None).await;
         };

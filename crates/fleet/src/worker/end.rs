@@ -1,9 +1,9 @@
 //! The end of a lease: what is said of it, until the orchestrator has heard it.
 
-use super::beat::insist;
 use super::call::shortened;
-use super::life::Life;
+use super::lease_run::LeaseRun;
 use super::link::LinkError;
+use super::retry::retry_until_answered;
 use super::status::Control;
 use super::steps::Ended;
 use super::verdict::Verdict;
@@ -13,7 +13,7 @@ use crate::message::{
 };
 use tokio::time::Instant;
 
-impl Life<'_> {
+impl LeaseRun<'_> {
     /// Says how it went, until it is heard.
     pub(super) async fn end(
         &self,
@@ -49,8 +49,8 @@ impl Life<'_> {
     /// Says the last of a lease, until it is heard. None: the lease is over, and nothing more is said under it.
     async fn say<M: Body, A: Body>(&self, path: &str, last: &M) -> Option<Result<A, LinkError>> {
         // What was sent once may have been heard: it is sent again all the same, but not under a lease that is over.
-        let said = insist(async || match self.sure().await {
-            true => self.shop.link.send(path, last).await.map(Some),
+        let said = retry_until_answered(async || match self.sure().await {
+            true => self.context.link.send(path, last).await.map(Some),
             false => Ok(None),
         });
         said.await.transpose()
@@ -71,9 +71,9 @@ impl Life<'_> {
         let step = self.status.borrow().progress.current_step.clone().unwrap_or_default();
         CancelAck {
             lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
+            runner_id: self.context.runner_id.clone(),
             final_status: FinalStatus::Canceled,
-            ts: Some(self.shop.time()),
+            ts: Some(self.context.time()),
             artifacts,
             summary: self.summary(&format!("Canceled during step: {step}")),
         }
@@ -85,10 +85,10 @@ impl Life<'_> {
         artifacts: Vec<Artifact>,
         output: Option<Data>,
     ) -> Complete {
-        let timings = Timings { started_at: self.started, finished_at: self.shop.time() };
+        let timings = Timings { started_at: self.started, finished_at: self.context.time() };
         Complete {
             lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
+            runner_id: self.context.runner_id.clone(),
             status: verdict.status,
             exit_code: verdict.exit_code,
             failure: verdict.failure,

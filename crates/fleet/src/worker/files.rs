@@ -61,14 +61,14 @@ fn refused(why: &'static str) -> io::Error {
 
 /// A path beneath a folder.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beneath<'a> {
+pub(super) struct RelativePath<'a> {
     /// The folder; nothing that a job makes is on the way to it.
     pub(super) root: &'a Path,
     /// Names, each of which may be a job's.
     pub(super) path: &'a Path,
 }
 
-impl<'a> Beneath<'a> {
+impl<'a> RelativePath<'a> {
     fn root(&self) -> io::Result<OwnedFd> {
         Ok(rustix::fs::open(self.root, FOLDER, Mode::empty())?)
     }
@@ -143,8 +143,8 @@ fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Resul
 /// are names, which nothing here follows, and to a job in its sandbox they lead where it may go anyway.
 /// Nothing keeps a mode that would let others run it as this user. Devices and pipes are left out.
 pub(super) fn copy(
-    from: Beneath<'_>,
-    to: Beneath<'_>,
+    from: RelativePath<'_>,
+    to: RelativePath<'_>,
     budget: &mut Budget<'_>,
 ) -> io::Result<bool> {
     let Some(source) = from.above()? else { return Ok(false) };
@@ -317,7 +317,7 @@ mod tests {
         fs::write(folder.join("a/file"), "x").expect("a file");
         std::os::unix::fs::symlink("b", folder.join("a/link")).expect("a link");
         std::os::unix::fs::symlink("/", folder.join("root")).expect("a link");
-        let is = |path: &str| Beneath { root: &folder, path: Path::new(path) }.is_folder();
+        let is = |path: &str| RelativePath { root: &folder, path: Path::new(path) }.is_folder();
         for there in ["", "a", "a/b/c", "a/./b"] {
             assert!(is(there).expect("looked at"), "{there:?}");
         }
@@ -328,7 +328,7 @@ mod tests {
         // Nothing that a job can do: nobody is told that it has no files.
         let (file, gone) = (folder.join("a/file"), folder.join("gone"));
         for root in [&file, &gone] {
-            assert!(Beneath { root, path: Path::new("a") }.is_folder().is_err());
+            assert!(RelativePath { root, path: Path::new("a") }.is_folder().is_err());
         }
         fs::remove_dir_all(&folder).expect("removed");
     }

@@ -2,8 +2,8 @@
 
 use super::blocking::blocking;
 use super::cache::Caches;
-use super::life::Life;
-use super::place::Place;
+use super::job_dir::JobDir;
+use super::lease_run::LeaseRun;
 use super::steps::Ended;
 use super::upload::{blame, upload};
 use super::{artifact, files};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Why what a job left is not kept, and whose failure that is; none: the worker's.
 type Unkept = (String, Option<Failure>);
 
-impl Life<'_> {
+impl LeaseRun<'_> {
     /// The job's log, as an artifact.
     pub(super) fn log_kept(&self) -> Artifact {
         let uri = format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
@@ -25,12 +25,12 @@ impl Life<'_> {
         &self,
         spec: &JobSpec,
         caches: &Caches,
-        place: &Arc<Place>,
+        dir: &Arc<JobDir>,
         ended: &Ended,
     ) -> (Vec<Artifact>, Result<(), Unkept>) {
         let mut artifacts = vec![self.log_kept()];
         let lease = &self.granted.lease_id;
-        let (at, specs) = (place.clone(), spec.artifacts.clone());
+        let (at, specs) = (dir.clone(), spec.artifacts.clone());
         let found = blocking(move |wanted| {
             files::defuse(&at.folder, wanted);
             artifact::find(&at, &specs, wanted)
@@ -43,7 +43,7 @@ impl Life<'_> {
             }
         };
         for found in found {
-            match upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
+            match upload(&self.context.link, lease, &self.context.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
                     let why = format!("{} is not kept: {error}", found.name);
@@ -53,8 +53,8 @@ impl Life<'_> {
         }
         if *ended == Ended::Succeeded {
             for cache in spec.caches.clone() {
-                let (caches, place) = (caches.clone(), place.clone());
-                let saved = blocking(move |wanted| caches.save(&cache, &place, wanted)).await;
+                let (caches, dir) = (caches.clone(), dir.clone());
+                let saved = blocking(move |wanted| caches.save(&cache, &dir, wanted)).await;
                 if let Err(error) = saved.and_then(|saved| saved) {
                     // The next job does without.
                     tracing::warn!(%error, "a cache is not saved");

@@ -3,9 +3,8 @@
 use super::link::Link;
 use super::mask::Mask;
 use super::outbox::Outbox;
-use super::pace::{random, retry_pause};
+use super::retry::RetryBudget;
 use super::status::Status;
-use super::trouble::Trouble;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{LogAck, LogChunk};
 use std::time::Duration;
@@ -28,8 +27,8 @@ pub(super) struct Log {
     pub(super) mask: Mask,
     /// Where it is told how much was sent.
     pub(super) status: watch::Sender<Status>,
-    /// How long trouble is borne. Then the rest is not sent.
-    pub(super) patience: Duration,
+    /// How long errors that may be permanent are tolerated. Then the rest is dropped.
+    pub(super) tolerance: Duration,
 }
 
 impl Log {
@@ -37,8 +36,8 @@ impl Log {
     pub(super) async fn run(mut self, mut input: pipe::Receiver) {
         let mut outbox = Outbox::default();
         let mut buffer = vec![0; READ_BYTES];
-        let (mut open, mut wanted, mut failures) = (true, true, 0);
-        let mut trouble = Trouble::none(self.patience);
+        let (mut open, mut wanted) = (true, true);
+        let mut retry = RetryBudget::new(self.tolerance);
         while open || outbox.next().is_some() {
             if open && !outbox.full() {
                 open = self.gather(&mut input, &mut buffer, &mut outbox).await;
@@ -58,18 +57,15 @@ impl Log {
             };
             match self.link.send::<_, LogAck>("log", &chunk).await {
                 Ok(ack) => {
-                    failures = 0;
-                    trouble.over();
+                    retry.reset();
                     wanted = outbox.acknowledge(&ack);
                     self.status.send_modify(|status| status.log_bytes = outbox.sent());
                 }
-                Err(error) if error.passes() && !trouble.lasts(&error) => {
-                    sleep(retry_pause(failures, random())).await;
-                    failures += 1;
-                }
                 Err(error) => {
-                    tracing::warn!(%error, "the rest of a log is not sent");
-                    wanted = false;
+                    if let Err(error) = retry.wait(error).await {
+                        tracing::warn!(%error, "log upload stopped, rest dropped");
+                        wanted = false;
+                    }
                 }
             }
         }
@@ -139,7 +135,7 @@ mod tests {
             runner_id: RunnerId::new("runner_1").expect("an id"),
             mask: Mask::default(),
             status: watch::channel(Status::default()).0,
-            patience: Duration::from_millis(300),
+            tolerance: Duration::from_millis(300),
         };
         let status = log.status.subscribe();
         timeout(Duration::from_secs(60), log.run(input)).await.expect("it has an end");

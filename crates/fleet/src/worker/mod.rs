@@ -16,22 +16,21 @@ mod end;
 mod files;
 mod hidden;
 mod image;
+mod job_dir;
 mod keep;
+mod lease_run;
 mod leftover;
-mod life;
 mod link;
 mod log;
 mod mask;
 mod network;
 mod outbox;
-mod pace;
 mod pattern;
-mod place;
+mod retry;
 mod sandbox;
 mod status;
 mod steps;
 mod tree;
-mod trouble;
 mod upload;
 mod verdict;
 
@@ -42,16 +41,16 @@ pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use network::{Internet, Network, NetworkError};
 pub use outbox::{Outbox, Piece};
-pub use sandbox::{Able, Sandbox};
+pub use sandbox::{BwrapFeatures, Sandbox};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{self, BrokerError, Cancels, Hints, Taken};
 use crate::http::{Endpoint, EndpointError};
 use crate::id::RunnerId;
 use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, NoWork};
-use beat::insist;
 use cache::Caches;
-use life::Workshop;
+use lease_run::WorkerContext;
+use retry::{Backoff, retry_until_answered};
 use std::fs::Permissions;
 use std::future::Future;
 use std::io;
@@ -125,15 +124,15 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);
-    let shop = Workshop { config, link, runner_id, caches, images };
+    let context = WorkerContext { config, link, runner_id, caches, images };
     let ended = {
-        let work = work(&shop, drain);
+        let work = work(&context, drain);
         tokio::pin!(work);
         tokio::select! {
             ended = &mut work => ended,
             () = stop => {
-                let seconds = shop.config.drain.as_secs();
-                tracing::info!(runner = %shop.runner_id, seconds,
+                let seconds = context.config.drain.as_secs();
+                tracing::info!(runner = %context.runner_id, seconds,
                     "the worker takes no more jobs; one that it has may end within this time, and is given back otherwise");
                 draining.send_replace(true);
                 work.await
@@ -141,54 +140,60 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
         }
     };
     if ended.is_ok() {
-        leave(&shop).await;
+        leave(&context).await;
     }
     ended
 }
 
 /// Says goodbye. Nothing depends on it, so it is said once: who is not heard is missed a little later.
-async fn leave(shop: &Workshop) {
-    let goodbye = Leave { runner_id: shop.runner_id.clone() };
-    let said = tokio::time::timeout(GOODBYE, shop.link.send::<_, Left>("leave", &goodbye)).await;
+async fn leave(context: &WorkerContext) {
+    let goodbye = Leave { runner_id: context.runner_id.clone() };
+    let said = tokio::time::timeout(GOODBYE, context.link.send::<_, Left>("leave", &goodbye)).await;
     match said {
-        Ok(Ok(_)) => tracing::info!(runner = %shop.runner_id, "the worker leaves"),
-        _ => tracing::info!(runner = %shop.runner_id, "the worker leaves, and is not heard"),
+        Ok(Ok(_)) => tracing::info!(runner = %context.runner_id, "the worker leaves"),
+        _ => tracing::info!(runner = %context.runner_id, "the worker leaves, and is not heard"),
     }
 }
 
-async fn work(shop: &Workshop, mut drain: watch::Receiver<bool>) -> Result<(), WorkerError> {
-    tracing::info!(runner = %shop.runner_id, "the worker begins");
-    if let Some(token) = &shop.config.token {
+async fn work(
+    context: &WorkerContext,
+    mut drain: watch::Receiver<bool>,
+) -> Result<(), WorkerError> {
+    tracing::info!(runner = %context.runner_id, "the worker begins");
+    if let Some(token) = &context.config.token {
         tokio::select! {
-            enrolled = insist(|| shop.link.enrol(token)) => {
+            enrolled = retry_until_answered(|| context.link.enrol(token)) => {
                 enrolled.map_err(WorkerError::Refused)?;
             }
             _ = drain.wait_for(|drain| *drain) => return Ok(()),
         }
     }
-    let mut broker = broker(shop, &mut drain).await;
+    let mut broker = broker(context, &mut drain).await;
     loop {
         // A question whose answer nobody waits for is taken back with its connection.
         let granted = tokio::select! {
-            granted = lease(shop, broker.as_mut().map(|(hints, _)| hints)) => granted?,
+            granted = lease(context, broker.as_mut().map(|(hints, _)| hints)) => granted?,
             _ = drain.wait_for(|drain| *drain) => return Ok(()),
         };
         let cancels = broker.as_mut().map(|(_, cancels)| cancels);
-        shop.work(granted, cancels, drain.clone()).await;
-        if shop.config.one_shot || *drain.borrow() {
+        context.work(granted, cancels, drain.clone()).await;
+        if context.config.one_shot || *drain.borrow() {
             return Ok(());
         }
     }
 }
 
 /// The broker, if one is configured and its address is one. It need not be there yet.
-async fn broker(shop: &Workshop, drain: &mut watch::Receiver<bool>) -> Option<(Hints, Cancels)> {
-    let config = shop.config.broker.as_ref()?;
-    let mut failures = 0;
+async fn broker(
+    context: &WorkerContext,
+    drain: &mut watch::Receiver<bool>,
+) -> Option<(Hints, Cancels)> {
+    let config = context.config.broker.as_ref()?;
+    let mut backoff = Backoff::default();
     loop {
         let opened = async {
-            let hints = Hints::open(config, &shop.config.capabilities).await?;
-            let cancels = hints.cancels(&shop.runner_id).await?;
+            let hints = Hints::open(config, &context.config.capabilities).await?;
+            let cancels = hints.cancels(&context.runner_id).await?;
             Ok::<_, BrokerError>((hints, cancels))
         };
         match opened.await {
@@ -196,18 +201,20 @@ async fn broker(shop: &Workshop, drain: &mut watch::Receiver<bool>) -> Option<(H
             Err(error) => tracing::warn!(%error, "work is not heard of"),
         }
         tokio::select! {
-            () = tokio::time::sleep(pace::retry_pause(failures, pace::random())) => {}
+            () = tokio::time::sleep(backoff.pause()) => {}
             _ = drain.wait_for(|drain| *drain) => return None,
         }
-        failures += 1;
     }
 }
 
 /// Until there is work.
-async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGranted, WorkerError> {
+async fn lease(
+    context: &WorkerContext,
+    broker: Option<&mut Hints>,
+) -> Result<LeaseGranted, WorkerError> {
     let Some(hints) = broker else {
         loop {
-            match ask(shop, shop.config.wait_seconds).await? {
+            match ask(context, context.config.wait_seconds).await? {
                 Asked::Granted(granted) => return Ok(*granted),
                 Asked::Nothing(pause) => tokio::time::sleep(pause).await,
             }
@@ -216,16 +223,16 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
     loop {
         // A hint if there is one. If there is none, there may be work all the same.
         let taken = hints.now().await.unwrap_or_default();
-        if let Some(granted) = follow(shop, taken).await? {
+        if let Some(granted) = follow(context, taken).await? {
             return Ok(granted);
         }
-        let wait = Duration::from_secs(shop.config.wait_seconds.max(1).into());
-        let granted = match hints.wait(pace::beat_pause(wait, pace::random())).await {
+        let wait = Duration::from_secs(context.config.wait_seconds.max(1).into());
+        let granted = match hints.wait(retry::jittered(wait)).await {
             Ok(None) => None,
-            Ok(taken) => follow(shop, taken).await?,
+            Ok(taken) => follow(context, taken).await?,
             Err(error) => {
                 tracing::warn!(%error, "the orchestrator is asked instead");
-                match ask(shop, shop.config.wait_seconds.min(UNHEARD_SECONDS)).await? {
+                match ask(context, context.config.wait_seconds.min(UNHEARD_SECONDS)).await? {
                     Asked::Granted(granted) => Some(*granted),
                     Asked::Nothing(pause) => {
                         tokio::time::sleep(pause).await;
@@ -243,10 +250,10 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
 /// Asks for what a hint promised, or for anything. The hint is done with when the orchestrator has
 /// answered: whoever dies in between leaves it to others.
 async fn follow(
-    shop: &Workshop,
+    context: &WorkerContext,
     taken: Option<Taken>,
 ) -> Result<Option<LeaseGranted>, WorkerError> {
-    let asked = ask(shop, 0).await?;
+    let asked = ask(context, 0).await?;
     if let Some(taken) = taken {
         taken.done().await;
     }
@@ -265,20 +272,20 @@ enum Asked {
 }
 
 /// Asks once, and waits so long for an answer.
-async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Asked, WorkerError> {
+async fn ask(context: &WorkerContext, max_wait_seconds: u32) -> Result<Asked, WorkerError> {
     let request = LeaseRequest {
-        runner_id: shop.runner_id.clone(),
-        capabilities: shop.config.capabilities.clone(),
+        runner_id: context.runner_id.clone(),
+        capabilities: context.config.capabilities.clone(),
         max_wait_seconds,
     };
     let wait = Duration::from_secs(max_wait_seconds.into());
-    match insist(|| shop.link.ask("lease", &request, wait)).await {
+    match retry_until_answered(|| context.link.ask("lease", &request, wait)).await {
         Ok(Message::LeaseGranted(granted)) => return Ok(Asked::Granted(Box::new(granted))),
         Ok(Message::NoWork(NoWork { retry_after_seconds })) => {
             // A pause is up to a fifth shorter than it is said to be; this one is not to be.
             let wished = Duration::from_secs(retry_after_seconds.into()) * 5 / 4;
-            let pause = pace::beat_pause(wished, pace::random());
-            return Ok(Asked::Nothing(pause.max(shop.pause())));
+            let pause = retry::jittered(wished);
+            return Ok(Asked::Nothing(pause.max(context.pause())));
         }
         Ok(_) => tokio::time::sleep(IDLE_PAUSE).await,
         // Its last lease is not over there yet: it ends by itself.
@@ -287,5 +294,5 @@ async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Asked, WorkerErro
         }
         Err(error) => return Err(WorkerError::Refused(error)),
     }
-    Ok(Asked::Nothing(shop.pause()))
+    Ok(Asked::Nothing(context.pause()))
 }

@@ -1,7 +1,7 @@
 //! Patterns of paths, matched name by name while a tree is walked. Whole paths would have to be made
 //! first, and a pattern with many stars can take longer over one of those than anybody waits.
 
-use super::place::inside;
+use super::job_dir::inside;
 
 /// One name of a pattern.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ pub enum Sandbox {
     Bubblewrap {
         program: PathBuf,
         /// What it can do besides.
-        able: Able,
+        features: BwrapFeatures,
     },
     /// Nothing: the job can do whatever the worker can. For jobs that are trusted like the worker.
     Process,
@@ -29,14 +29,14 @@ pub enum Sandbox {
 
 /// What not every bubblewrap can do. It is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Able {
+pub struct BwrapFeatures {
     /// Bound what is in memory: versions before 0.7 cannot, nor can one that is setuid.
     pub sized: bool,
     /// Keep jobs from namespaces of their own, in which they could mount memory: since 0.8.
     pub shut: bool,
 }
 
-impl Able {
+impl BwrapFeatures {
     /// The best first.
     const ALL: [Self; 4] = [
         Self { sized: true, shut: true },
@@ -73,9 +73,13 @@ impl Sandbox {
     /// Bubblewrap, a program, if it does here what is asked of it. It is tried with what steps are started
     /// with: user namespaces may be forbidden on this machine, and versions differ.
     pub fn with(program: PathBuf, network: &Network) -> Option<Self> {
-        let sandbox = |able| Self::Bubblewrap { program: program.clone(), able };
-        let found = Able::ALL.map(sandbox).into_iter().find(|sandbox| sandbox.works(network));
-        if matches!(found, Some(Self::Bubblewrap { able: Able { shut: false, .. }, .. })) {
+        let sandbox = |features| Self::Bubblewrap { program: program.clone(), features };
+        let found =
+            BwrapFeatures::ALL.map(sandbox).into_iter().find(|sandbox| sandbox.works(network));
+        if matches!(
+            found,
+            Some(Self::Bubblewrap { features: BwrapFeatures { shut: false, .. }, .. })
+        ) {
             tracing::warn!("this bubblewrap lets jobs make namespaces; take 0.8 or later");
         }
         found
@@ -91,7 +95,7 @@ impl Sandbox {
     }
 
     fn tried(&self, folder: &Path, network: &Network) -> io::Result<bool> {
-        let Self::Bubblewrap { program, able } = self else { return Ok(true) };
+        let Self::Bubblewrap { program, features } = self else { return Ok(true) };
         fs::create_dir_all(folder.join("job"))?;
         let hidden = [folder.canonicalize()?];
         let (job, temporary) = (hidden[0].join("job"), hidden[0].join("temporary"));
@@ -100,7 +104,7 @@ impl Sandbox {
         let view = View { folder, temporary, hidden, network, joined: None };
         let mut command = Command::new(program);
         // The trial has no script, but its descriptor comes first.
-        let handed = vec![descriptors::sealed(&[])?, view.arguments(*able, &BTreeMap::new())?];
+        let handed = vec![descriptors::sealed(&[])?, view.arguments(*features, &BTreeMap::new())?];
         descriptors::hand(&mut command, handed)?;
         let said = command
             .args(ARGUMENTS)
@@ -133,9 +137,9 @@ pub(super) struct View<'a> {
     pub(super) joined: Option<&'a Joined>,
 }
 
-struct Words(Vec<OsString>);
+struct CommandLine(Vec<OsString>);
 
-impl Words {
+impl CommandLine {
     fn say<const N: usize>(&mut self, option: &str, values: [&Path; N]) {
         self.0.push(option.into());
         self.0.extend(values.map(|value| value.as_os_str().to_owned()));
@@ -150,10 +154,10 @@ impl View<'_> {
     /// The options that bubblewrap reads from [`ARGUMENTS`], a job's variables included.
     pub(super) fn arguments(
         &self,
-        able: Able,
+        features: BwrapFeatures,
         env: &BTreeMap<OsString, OsString>,
     ) -> io::Result<OwnedFd> {
-        let mut words = self.words(able);
+        let mut words = self.words(features);
         for (name, value) in env {
             words.extend(["--setenv".into(), name.clone(), value.clone()]);
         }
@@ -168,13 +172,13 @@ impl View<'_> {
     /// What bubblewrap is told, up to the program. Nothing can be written but files on the disk, and what is
     /// bounded: memory that is no process's is nobody's to count. What the kernel keeps for a job by other names
     /// than files is not bounded by this (docs/fleet.md).
-    fn words(&self, able: Able) -> Vec<OsString> {
-        let mut words = Words(vec![]);
+    fn words(&self, features: BwrapFeatures) -> Vec<OsString> {
+        let mut words = CommandLine(vec![]);
         // A session of its own: whoever started the worker at a terminal keeps it to himself.
         for option in ["--unshare-all", "--die-with-parent", "--new-session"] {
             words.say(option, []);
         }
-        if able.shut {
+        if features.shut {
             // Whoever makes a namespace of users has all rights in it, and may mount what nobody counts.
             words.say("--unshare-user", []);
             words.say("--disable-userns", []);
@@ -192,7 +196,7 @@ impl View<'_> {
         words.say("--ro-bind", [at("/"), at("/")]);
         words.say("--dev", [at("/dev")]);
         words.say("--proc", [at("/proc")]);
-        if able.sized {
+        if features.sized {
             words.say("--size", [at(&SHARED_BYTES.to_string())]);
             words.say("--tmpfs", [at("/dev/shm")]);
         } else {
@@ -236,8 +240,8 @@ mod tests {
         let (folder, temporary) = (hidden[0].join("a/job"), hidden[0].join("a/tmp"));
         let (folder, temporary, hidden) = (&*folder, &*temporary, &hidden[..]);
         let view = View { folder, temporary, hidden, network: &Network::None, joined: None };
-        for able in Able::ALL {
-            let words = view.words(able);
+        for features in BwrapFeatures::ALL {
+            let words = view.words(features);
             let places = |word: &str| -> Vec<usize> {
                 (0..words.len()).filter(|index| words[*index] == word).collect()
             };
@@ -249,8 +253,8 @@ mod tests {
                 let (before, folder) = (&words[index - 2], &words[index + 1]);
                 assert!(shut.contains(&folder) || before == "--size", "{folder:?}");
             }
-            assert_eq!(places("--size").len(), usize::from(able.sized));
-            assert_eq!(places("--disable-userns").len(), usize::from(able.shut));
+            assert_eq!(places("--size").len(), usize::from(features.sized));
+            assert_eq!(places("--disable-userns").len(), usize::from(features.shut));
         }
     }
 

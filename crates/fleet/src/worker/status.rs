@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// What is left of a cancellation's time to say that the job is over.
-pub(super) const SAYING: Duration = Duration::from_secs(1);
+pub(super) const CANCEL_ACK_RESERVE: Duration = Duration::from_secs(1);
 
 /// What others want of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use super::config::{Config, Images};
 use super::disk;
 use super::files::Held;
 use super::image::{self, Image};
+use super::job_dir::JobDir;
 use super::network::{Joined, Network};
-use super::place::Place;
 use super::sandbox::Sandbox;
-use super::status::{Control, SAYING, Status};
+use super::status::{CANCEL_ACK_RESERVE, Control, Status};
 use super::tree::Tree;
 use crate::message::{JobSpec, LeaseGranted, Phase, Progress};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub(super) struct Steps<'a> {
     pub(super) config: &'a Config,
     pub(super) granted: &'a LeaseGranted,
     pub(super) spec: &'a JobSpec,
-    pub(super) place: &'a Arc<Place>,
+    pub(super) dir: &'a Arc<JobDir>,
     /// What they see of the world, if not this machine.
     pub(super) image: Option<&'a Image>,
     /// What tells this job's processes from others.
@@ -125,7 +125,7 @@ impl Steps<'_> {
             match ended {
                 Ended::Succeeded if gone => {
                     // It may have exceeded its bounds since the last count.
-                    if let Err(ended) = disk::look(self.place, None, self.disk_max()).await {
+                    if let Err(ended) = disk::look(self.dir, None, self.disk_max()).await {
                         return ended;
                     }
                 }
@@ -178,14 +178,14 @@ impl Steps<'_> {
         step: &str,
     ) -> io::Result<Result<(Child, Tree), Ended>> {
         if self.image.is_none() && self.config.sandbox != Sandbox::Process {
-            self.place.renew().await?;
+            self.dir.renew().await?;
         }
         // What was before may have taken its time: the step before this one, what it left, an image.
         if let Some(ended) = self.unwanted() {
             return Ok(Err(ended));
         }
         let mut command =
-            self.place.command(self.config, self.image, joined, env, self.mark, step)?;
+            self.dir.command(self.config, self.image, joined, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
         let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
@@ -222,8 +222,8 @@ impl Steps<'_> {
                 Ended::wished(wish.ok().as_deref())
             }
             () = sleep_until(self.until) => Ended::TimedOut,
-            ended = too_much(tree, self.config.memory_bytes_max, MOST) => ended,
-            ended = disk::too_large(self.place, tree, disk_max) => ended,
+            ended = too_much(tree, self.config.memory_bytes_max, PROCESS_LIMITS) => ended,
+            ended = disk::too_large(self.dir, tree, disk_max) => ended,
         }
     }
 
@@ -232,7 +232,7 @@ impl Steps<'_> {
         let mut grace = self.config.grace;
         if let Control::Cancel { until } = *self.control.borrow() {
             let left = until.saturating_duration_since(Instant::now());
-            grace = grace.min(left.saturating_sub(SAYING));
+            grace = grace.min(left.saturating_sub(CANCEL_ACK_RESERVE));
         }
         tree.terminate().await;
         tokio::select! {
@@ -254,15 +254,15 @@ async fn gone(tree: &Tree) {
 
 /// How many processes, and files that they have open, are not too many.
 #[derive(Clone, Copy)]
-struct Most {
+struct ProcessLimits {
     processes: usize,
     open: usize,
 }
 
-const MOST: Most = Most { processes: PROCESSES_MAX, open: OPEN_MAX };
+const PROCESS_LIMITS: ProcessLimits = ProcessLimits { processes: PROCESSES_MAX, open: OPEN_MAX };
 
 /// Until the job has more memory or more processes than it may.
-async fn too_much(tree: &Tree, bytes_max: Option<u64>, most: Most) -> Ended {
+async fn too_much(tree: &Tree, bytes_max: Option<u64>, most: ProcessLimits) -> Ended {
     loop {
         sleep(if bytes_max.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
         // Where memory has no bound, nobody looks for it.
@@ -303,7 +303,7 @@ mod tests {
         let command = command.args(["-c", script]).process_group(0).kill_on_drop(true);
         let mut child = command.spawn().expect("started");
         let tree = Tree { first: child.id(), mark: "none".to_owned(), sandbox: false };
-        let most = |processes, open| Most { processes, open };
+        let most = |processes, open| ProcessLimits { processes, open };
         let ended = too_much(&tree, Some(u64::MAX), most(2, usize::MAX)).await;
         assert_eq!(ended, Ended::TooMany, "three are more than two");
         assert_eq!(too_much(&tree, Some(1), most(3, usize::MAX)).await, Ended::OutOfMemory);

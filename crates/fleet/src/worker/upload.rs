@@ -1,9 +1,8 @@
 //! Sends what a job wants kept, one file after the other.
 
 use super::artifact::Found;
-use super::beat::{insist, insist_for};
 use super::link::{BAD_CLOCK, Link, LinkError};
-use super::trouble::PATIENCE;
+use super::retry::{RETRY_FOR, retry_until_answered, retry_within};
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{Artifact, Failure, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
 use data_encoding::HEXLOWER;
@@ -77,9 +76,9 @@ pub(super) async fn upload(
     let mut tries = 0;
     loop {
         tries += 1;
-        let granted: UploadGranted = insist(|| link.send("upload", &request)).await?;
+        let granted: UploadGranted = retry_until_answered(|| link.send("upload", &request)).await?;
         let grant = granted.grant.clone().unwrap_or_default();
-        let sent = insist_for(PATIENCE, async || {
+        let sent = retry_within(RETRY_FOR, async || {
             let file = open(&found.at).await.map_err(broken)?;
             link.put(&granted.path, (lease_id, runner_id), &grant, &sha256, file).await
         });

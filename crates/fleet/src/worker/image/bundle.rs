@@ -5,8 +5,8 @@
 //! long as nobody else reaches the job's folder, where it can leave files of the worker's; no capabilities, no way to gain any, and no system calls that are of use only to those who have some.
 
 use super::super::config::Runc;
+use super::super::job_dir::{JobDir, OPEN_MAX};
 use super::super::network::{self, Joined, Network};
-use super::super::place::{OPEN_MAX, Place};
 use super::Image;
 use rustix::process::{Resource, getegid, geteuid, getrlimit};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ const ENOSYS: u32 = 38;
 pub(in super::super) struct Container<'a> {
     pub(in super::super) image: &'a Image,
     pub(in super::super) runc: &'a Runc,
-    pub(in super::super) place: &'a Place,
+    pub(in super::super) dir: &'a JobDir,
     pub(in super::super) memory_bytes_max: Option<u64>,
     pub(in super::super) network: &'a Network,
     pub(in super::super) joined: Option<&'a Joined>,
@@ -243,7 +243,7 @@ impl Container<'_> {
             tmpfs("/dev/shm", &["noexec", "mode=1777", "size=65536k"]),
             tmpfs("/tmp", &["mode=1777", &format!("size={TEMPORARY_BYTES}")]),
             tmpfs("/run", &["mode=755", &format!("size={EMPTY_BYTES}")]),
-            json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.place.folder,
+            json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.dir.folder,
                 "options": ["rbind", "rw", "nosuid", "nodev"] }),
         ];
         let mut file = |at: &str, source: &Path| {

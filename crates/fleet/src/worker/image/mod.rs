@@ -13,7 +13,7 @@ mod unpack;
 pub(super) use bundle::{Container, JOB, forget, scrap};
 
 use super::files;
-use super::place::inside;
+use super::job_dir::inside;
 use data_encoding::HEXLOWER;
 use flate2::read::MultiGzDecoder;
 use layout::{Blob, Found, Layout};
@@ -260,7 +260,7 @@ impl Store {
         }
     }
 
-    fn inflate(&self, layout: &Layout, blob: &Blob) -> Result<Inflated, ImageError> {
+    fn inflate(&self, layout: &Layout, blob: &Blob) -> Result<LayerReader, ImageError> {
         let kind = blob.media_type.as_str();
         let file = BufReader::new(layout.open(blob)?);
         let input: Box<dyn Read> = match kind.rsplit(['.', '+']).next() {
@@ -269,7 +269,7 @@ impl Store {
             _ => return Err(ImageError::Kind(kind.chars().take(100).collect())),
         };
         let left = self.bytes_max.saturating_mul(2).saturating_add(HEADS_BYTES);
-        Ok(Inflated { input, left, hash: Context::new(&SHA256) })
+        Ok(LayerReader { input, left, hash: Context::new(&SHA256) })
     }
 
     /// Removes images that were not used for longest and that nobody uses, until the rest fits.
@@ -327,13 +327,13 @@ fn parse(reference: &str) -> Result<(bool, &str, Option<&str>), ImageError> {
 }
 
 /// A layer's bytes as they come out, hashed and bounded: a small file can inflate to a large one.
-struct Inflated {
+struct LayerReader {
     input: Box<dyn Read>,
     left: u64,
     hash: Context,
 }
 
-impl Read for Inflated {
+impl Read for LayerReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         let left = self.left.checked_sub(read as u64);
@@ -343,7 +343,7 @@ impl Read for Inflated {
     }
 }
 
-impl Inflated {
+impl LayerReader {
     /// Reads the rest, and gives the hash of all.
     fn finish(mut self) -> io::Result<String> {
         io::copy(&mut self, &mut io::sink())?;

@@ -1,20 +1,19 @@
 //! The life of one lease, from its grant to the answer to its last message.
 
 use super::IDLE_PAUSE;
-use super::beat::{Beats, insist};
+use super::beat::Beats;
 use super::blocking::blocking;
 use super::cache::{self, Caches};
 use super::config::{Config, Images};
 use super::image::{self, Image, ImageError};
+use super::job_dir::JobDir;
 use super::leftover;
 use super::link::Link;
 use super::log::Log;
 use super::mask::Mask;
-use super::pace;
-use super::place::Place;
-use super::status::{Control, SAYING, Status};
+use super::retry::{self, RETRY_FOR, retry_until_answered};
+use super::status::{CANCEL_ACK_RESERVE, Control, Status};
 use super::steps::{Ended, Steps};
-use super::trouble::PATIENCE;
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
@@ -33,17 +32,17 @@ const LOG_PATIENCE: Duration = Duration::from_secs(60);
 const REMOVE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Puts a job's caches in place.
-async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Result<()> {
-    let (specs, caches, place) = (spec.caches.clone(), caches.clone(), place.clone());
+async fn restore(spec: &JobSpec, caches: &Caches, dir: &Arc<JobDir>) -> io::Result<()> {
+    let (specs, caches, dir) = (spec.caches.clone(), caches.clone(), dir.clone());
     let restored = blocking(move |wanted| {
-        specs.iter().try_for_each(|spec| caches.restore(spec, &place, wanted).map(|_| ()))
+        specs.iter().try_for_each(|spec| caches.restore(spec, &dir, wanted).map(|_| ()))
     });
     restored.await?
 }
 
 /// Until nobody can hear any more how a job went: its lease is over by so much, as far as this side knows.
 /// Heartbeats that are answered put that off. Not before the first moment, and not after the last.
-async fn unheard(
+async fn until_lease_unreachable(
     mut held_until: watch::Receiver<Instant>,
     grace: Duration,
     (first, last): (Instant, Instant),
@@ -59,7 +58,7 @@ async fn unheard(
 }
 
 /// What a worker has for all of its leases.
-pub(super) struct Workshop {
+pub(super) struct WorkerContext {
     pub(super) config: Config,
     /// Its way to the orchestrator.
     pub(super) link: Link,
@@ -69,8 +68,8 @@ pub(super) struct Workshop {
     pub(super) images: Option<Arc<image::Store>>,
 }
 
-pub(super) struct Life<'a> {
-    pub(super) shop: &'a Workshop,
+pub(super) struct LeaseRun<'a> {
+    pub(super) context: &'a WorkerContext,
     pub(super) granted: &'a LeaseGranted,
     pub(super) control: watch::Sender<Control>,
     pub(super) status: watch::Sender<Status>,
@@ -87,7 +86,7 @@ fn secret_name(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-impl Workshop {
+impl WorkerContext {
     /// Does what was granted, and says how it went. Returns when the orchestrator knows, or does not
     /// want to. `drain` becomes true when the worker is told to end.
     pub(super) async fn work(
@@ -104,7 +103,7 @@ impl Workshop {
         };
         let sent = Instant::now();
         let taken = tokio::select! {
-            taken = insist(|| self.link.send("ack-lease", &ack)) => taken,
+            taken = retry_until_answered(|| self.link.send("ack-lease", &ack)) => taken,
             // Nobody hears it, and nothing has begun.
             () = self.drained(&mut drain) => return,
         };
@@ -126,8 +125,8 @@ impl Workshop {
         let secrets = self.config.secrets.values().chain(marked).map(String::as_str);
         let mask = Mask::new(secrets.chain(tokens).chain([granted.lease_id.as_str()]));
         let ttl = Duration::from_secs(acked.lease_ttl_seconds.into());
-        let life = Life {
-            shop: self,
+        let run = LeaseRun {
+            context: self,
             granted: &granted,
             control: watch::channel(Control::Go).0,
             status: watch::channel(Status::default()).0,
@@ -139,20 +138,21 @@ impl Workshop {
             link: self.link.clone(),
             runner_id: self.runner_id.clone(),
             granted: granted.clone(),
-            status: life.status.subscribe(),
-            mask: life.mask.clone(),
-            control: life.control.clone(),
+            status: run.status.subscribe(),
+            mask: run.mask.clone(),
+            control: run.control.clone(),
             clock: self.config.clock,
-            held_until: life.held_until.clone(),
+            held_until: run.held_until.clone(),
         };
         let patience = async {
             self.drained(&mut drain).await;
-            life.control.send_if_modified(|control| control.raise(Control::Shutdown));
+            run.control.send_if_modified(|control| control.raise(Control::Shutdown));
             // Steps have their grace, whatever became of the lease; and it ends some time, though somebody
             // may answer heartbeats and nothing else.
             let first = Instant::now() + ttl + self.config.grace;
             let last = first + LOG_PATIENCE + REMOVE_PATIENCE;
-            unheard(life.held_until.subscribe(), self.config.grace, (first, last)).await;
+            until_lease_unreachable(run.held_until.subscribe(), self.config.grace, (first, last))
+                .await;
             tracing::warn!(job = %granted.job_id, "nobody hears how a job went");
         };
         let stops = async {
@@ -160,12 +160,12 @@ impl Workshop {
             let Some(cancels) = cancels else { return };
             if let Some(cancel) = cancels.next(&granted).await {
                 let until = Instant::now() + Duration::from_secs(cancel.deadline_seconds.into());
-                life.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
+                run.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
             }
         };
         // Beats last until the last message is answered: the lease is needed until then.
         tokio::select! {
-            () = life.live(sent) => {}
+            () = run.live(sent) => {}
             () = patience => {}
             () = async { tokio::join!(beats.run(), stops, std::future::pending::<()>()); } => {}
         }
@@ -182,7 +182,7 @@ impl Workshop {
 
     /// The time between two questions. A little more or less keeps those that wait apart.
     pub(super) fn pause(&self) -> Duration {
-        pace::beat_pause(IDLE_PAUSE, pace::random())
+        retry::jittered(IDLE_PAUSE)
     }
 
     pub(super) fn time(&self) -> Timestamp {
@@ -190,7 +190,7 @@ impl Workshop {
     }
 }
 
-impl Life<'_> {
+impl LeaseRun<'_> {
     async fn live(&self, acked: Instant) {
         tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "a job begins");
         let until = acked + Duration::from_secs(self.granted.max_runtime_seconds.into());
@@ -201,7 +201,7 @@ impl Life<'_> {
         if let Some(call) = &spec.call {
             return self.call(call, until).await;
         }
-        let caches = &self.shop.caches.of(self.granted.cache_scope.as_deref());
+        let caches = &self.context.caches.of(self.granted.cache_scope.as_deref());
         let image = match self.image(spec).await {
             Ok(image) => image,
             Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
@@ -210,8 +210,8 @@ impl Life<'_> {
             let why = format!("paths of caches overlap: {first:?} and {second:?}");
             return self.broken(&why, Some(Failure::SpecInvalid)).await;
         }
-        let place = match Place::make(&self.shop.config, self.granted, spec) {
-            Ok(Some(place)) => Arc::new(place),
+        let dir = match JobDir::make(&self.context.config, self.granted, spec) {
+            Ok(Some(dir)) => Arc::new(dir),
             Ok(None) => {
                 let why = "the workdir leads out of the job's folder";
                 return self.broken(why, Some(Failure::SpecInvalid)).await;
@@ -221,9 +221,9 @@ impl Life<'_> {
                 return self.broken(&why, None).await;
             }
         };
-        let ended = self.steps(spec, caches, &place, image.as_ref(), until).await;
+        let ended = self.steps(spec, caches, &dir, image.as_ref(), until).await;
         if ended == Ended::Stale {
-            return self.clear(place).await;
+            return self.clear(dir).await;
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let mut control = self.control.subscribe();
@@ -233,7 +233,7 @@ impl Life<'_> {
             wish = control.wait_for(|control| *control != Control::Go) => {
                 (ended.cut(Ended::wished(wish.ok().as_deref())), None, vec![self.log_kept()])
             }
-            (artifacts, kept) = self.keep(spec, caches, &place, &ended) => match kept {
+            (artifacts, kept) = self.keep(spec, caches, &dir, &ended) => match kept {
                 Err((why, failure)) if ended == Ended::Succeeded => {
                     (Ended::Broken(why), failure, artifacts)
                 }
@@ -241,30 +241,30 @@ impl Life<'_> {
             },
         };
         // Gone before it is said that it is over.
-        self.clear(place).await;
+        self.clear(dir).await;
         self.end(ended, failure, artifacts, None).await;
     }
 
     /// Removes the job's folder. It is not waited for when it must be said that the job is over.
-    async fn clear(&self, place: Arc<Place>) {
-        let cleared = tokio::spawn(place.clear());
+    async fn clear(&self, dir: Arc<JobDir>) {
+        let cleared = tokio::spawn(dir.clear());
         tokio::select! {
             _ = cleared => {}
-            () = self.must_say() => {
+            () = self.until_cancel_deadline() => {
                 tracing::warn!(job = %self.granted.job_id, "a job's end is told before its folder is gone");
             }
         }
     }
 
     /// Until no more of a cancellation's time is left than it takes to answer it.
-    async fn must_say(&self) {
+    async fn until_cancel_deadline(&self) {
         let mut control = self.control.subscribe();
         let canceled = control.wait_for(|control| matches!(control, Control::Cancel { .. })).await;
         let Ok(Control::Cancel { until }) = canceled.map(|control| *control) else {
             return std::future::pending().await;
         };
         let left = until.saturating_duration_since(Instant::now());
-        sleep(left - SAYING.min(left / 2)).await;
+        sleep(left - CANCEL_ACK_RESERVE.min(left / 2)).await;
     }
 
     /// It cannot even begin.
@@ -275,7 +275,7 @@ impl Life<'_> {
     /// The job's image, ready to be used; none if it needs none here.
     async fn image(&self, spec: &JobSpec) -> Result<Option<Image>, String> {
         let Some(reference) = &spec.image else { return Ok(None) };
-        let images = match (&self.shop.config.images, &self.shop.images) {
+        let images = match (&self.context.config.images, &self.context.images) {
             (Images::Ignore, _) => return Ok(None),
             (Images::Runc(_), Some(images)) => images.clone(),
             _ => {
@@ -293,7 +293,7 @@ impl Life<'_> {
         &self,
         spec: &JobSpec,
         caches: &Caches,
-        place: &Arc<Place>,
+        dir: &Arc<JobDir>,
         image: Option<&Image>,
         until: Instant,
     ) -> Ended {
@@ -301,7 +301,7 @@ impl Life<'_> {
             |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
         let mut control = self.control.subscribe();
         let restored = tokio::select! {
-            restored = restore(spec, caches, place) => restored,
+            restored = restore(spec, caches, dir) => restored,
             () = sleep_until(until) => return Ended::TimedOut,
             wish = control.wait_for(|control| *control != Control::Go) => {
                 return Ended::wished(wish.ok().as_deref());
@@ -319,24 +319,24 @@ impl Life<'_> {
             Err(error) => return broken(error),
         };
         let log = Log {
-            link: self.shop.link.clone(),
+            link: self.context.link.clone(),
             lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
+            runner_id: self.context.runner_id.clone(),
             mask: self.mask.clone(),
             status: self.status.clone(),
-            patience: PATIENCE,
+            tolerance: RETRY_FOR,
         };
         let mark = random_hex::<16>();
         // If the worker is killed, the next one in its place finds the processes by this.
-        let _noted = match leftover::note(&self.shop.config.folder, &mark) {
+        let _noted = match leftover::note(&self.context.config.folder, &mark) {
             Ok(noted) => noted,
             Err(error) => return broken(error),
         };
         let steps = Steps {
-            config: &self.shop.config,
+            config: &self.context.config,
             granted: self.granted,
             spec,
-            place,
+            dir,
             image,
             mark: &mark,
             output,
@@ -394,7 +394,7 @@ mod tests {
             Instant::now()
         };
         let given_up = async {
-            unheard(until, GRACE, (began, began + hour)).await;
+            until_lease_unreachable(until, GRACE, (began, began + hour)).await;
             Instant::now()
         };
         let (last_beat, given_up) = tokio::join!(beats, given_up);
@@ -406,12 +406,12 @@ mod tests {
     async fn a_worker_ends_though_its_lease_never_does() {
         let (began, soon) = (Instant::now(), Duration::from_millis(50));
         let (_held, until) = watch::channel(began + Duration::from_secs(3_600));
-        let given_up = unheard(until, Duration::ZERO, (began, began + soon));
+        let given_up = until_lease_unreachable(until, Duration::ZERO, (began, began + soon));
         timeout(Duration::from_secs(30), given_up).await.expect("in time");
         // Nor before its steps had their time, though its lease was over when it was told to end.
         let (_held, until) = watch::channel(began);
         let began = Instant::now();
-        unheard(until, Duration::ZERO, (began + soon, began + 2 * soon)).await;
+        until_lease_unreachable(until, Duration::ZERO, (began + soon, began + 2 * soon)).await;
         assert!(began.elapsed() >= soon);
     }
 }

@@ -1,7 +1,7 @@
 //! Those beside this orchestrator: others that share its database, and the broker.
 
 use super::app::App;
-use crate::broker::{LOOK_MAX, Publisher, Telling};
+use crate::broker::{Announcement, LOOK_MAX, Publisher};
 use crate::lease::Action;
 use crate::store::{AnyStore, Store};
 use std::time::Duration;
@@ -52,10 +52,10 @@ impl App {
             Action::Ready { job_id, tags, not_before }
                 if not_before.0 <= self.now().0.saturating_add(AT_ONCE_MILLIS) =>
             {
-                publisher.tell(Telling::Ready { job_id: job_id.clone(), tags: tags.clone() });
+                publisher.tell(Announcement::Ready { job_id: job_id.clone(), tags: tags.clone() });
             }
             Action::Cancel(runner, message) => {
-                publisher.tell(Telling::Cancel(runner.clone(), message.clone()));
+                publisher.tell(Announcement::Cancel(runner.clone(), message.clone()));
             }
             _ => {}
         }

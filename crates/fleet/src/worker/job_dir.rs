@@ -35,7 +35,7 @@ const LEAVING_PAUSE: Duration = Duration::from_millis(10);
 
 /// Where a job works. Removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct JobDir {
     pub(super) folder: PathBuf,
     /// Its `$HOME`.
     pub(super) home: PathBuf,
@@ -55,7 +55,7 @@ pub(super) fn inside(path: &str) -> Option<PathBuf> {
         .collect()
 }
 
-impl Place {
+impl JobDir {
     /// Makes the folders of a job. None: the spec's `workdir` leads somewhere else.
     pub(super) fn make(
         config: &Config,
@@ -69,9 +69,9 @@ impl Place {
         // Of the same grant, if the worker was killed while it had it.
         files::remove(&folder)?;
         let (start, home) = (folder.join(WORK).join(workdir), folder.join(HOME));
-        let place = Self { folder, home, start, temporary };
-        place.folders()?;
-        Ok(Some(place))
+        let dir = Self { folder, home, start, temporary };
+        dir.folders()?;
+        Ok(Some(dir))
     }
 
     /// Makes what a job finds, as far as it is not there. Not once a step has begun: links are followed.
@@ -128,7 +128,7 @@ impl Place {
                 let container = Container {
                     image,
                     runc,
-                    place: self,
+                    dir: self,
                     memory_bytes_max,
                     network,
                     joined,
@@ -174,12 +174,12 @@ impl Place {
                 command.env_clear().envs(all);
                 command
             }
-            Sandbox::Bubblewrap { program, able } => {
+            Sandbox::Bubblewrap { program, features } => {
                 let hidden = hidden(config)?;
                 let (folder, temporary) = (&self.folder, &self.temporary);
                 let network = &config.network;
                 let view = View { folder, temporary, hidden: &hidden, network, joined };
-                handed.push(view.arguments(*able, &all)?);
+                handed.push(view.arguments(*features, &all)?);
                 let mut command = network::enter(joined, program);
                 command.args(sandbox::ARGUMENTS).arg(SHELL);
                 // If this worker is killed, the next one finds the process by its mark.
@@ -214,7 +214,7 @@ fn script(start: &Path, step: &str) -> io::Result<OwnedFd> {
     descriptors::sealed(&text)
 }
 
-impl Drop for Place {
+impl Drop for JobDir {
     fn drop(&mut self) {
         // What cannot be removed now is tried again when the worker starts.
         for folder in [&self.folder, &self.temporary] {
@@ -236,10 +236,10 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("fleet-gone-{}", std::process::id()));
         let (start, home) = (folder.join(WORK), folder.join(HOME));
         let temporary = folder.join("temporary");
-        let place = Arc::new(Place { folder: folder.clone(), home, start, temporary });
-        place.folders().expect("folders");
+        let dir = Arc::new(JobDir { folder: folder.clone(), home, start, temporary });
+        dir.folders().expect("folders");
         let (began, begun) = oneshot::channel();
-        let at = place.clone();
+        let at = dir.clone();
         let work = blocking(move |wanted| {
             began.send(()).expect("somebody waits");
             while wanted.still() {
@@ -253,7 +253,7 @@ mod tests {
             _ = work => panic!("it ends when nobody waits for it"),
             begun = begun => begun.expect("it begins"),
         }
-        place.clear().await;
+        dir.clear().await;
         assert!(!folder.exists());
     }
 

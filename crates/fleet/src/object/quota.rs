@@ -1,7 +1,7 @@
 //! Bounds the disk space of all objects together: bytes, and the number of files and folders, which a file system
 //! limits too. So neither empty objects nor deep folders can fill a disk.
 //!
-//! Room is *promised* when an upload begins, by the size that was granted, and *taken* when the object
+//! Quota is *promised* when an upload begins, by the size that was granted, and *taken* when the object
 //! has its name; an upload that breaks off gives its promise back. So what is there never exceeds the
 //! bound, however many come at once, and whoever is refused has not sent a byte. Nothing is removed to
 //! make room: objects go with their runs, when these were kept for as long as the operator said.
@@ -43,10 +43,10 @@ impl Usage {
 
 /// The bound, and what there is.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct Quota {
     folder: PathBuf,
     most: Usage,
-    promised: Arc<Mutex<Usage>>,
+    reserved: Arc<Mutex<Usage>>,
     /// Whoever changes what is kept holds it meanwhile, so that nobody counts half of a change.
     kept: AsyncMutex<Kept>,
 }
@@ -59,28 +59,28 @@ pub(super) struct Kept {
 
 /// An object that is on its way.
 #[derive(Debug)]
-pub(super) struct Promise {
+pub(super) struct Reservation {
     usage: Usage,
     all: Arc<Mutex<Usage>>,
 }
 
-impl Drop for Promise {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.usage);
     }
 }
 
-impl Room {
+impl Quota {
     /// Counts what is in a folder.
     pub(super) fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         let kept = Kept { usage: kept(folder)?, counted: Instant::now() };
         let (folder, kept) = (folder.to_owned(), AsyncMutex::new(kept));
         let most = Usage { bytes: bytes_max, entries: (bytes_max / ENTRY_BYTES).max(ENTRIES_MIN) };
-        Ok(Self { folder, most, promised: Arc::default(), kept })
+        Ok(Self { folder, most, reserved: Arc::default(), kept })
     }
 
-    /// Room for so many bytes, or why there is none.
-    pub(super) async fn promise(&self, bytes: u64) -> Result<Promise, ObjectError> {
+    /// Quota for so many bytes, or why there is none.
+    pub(super) async fn reserve(&self, bytes: u64) -> Result<Reservation, ObjectError> {
         let usage = Usage { bytes, entries: 1 };
         let mut kept = self.kept.lock().await;
         if self.fits(&kept, usage).is_err() && kept.counted.elapsed() >= COUNT_EVERY {
@@ -88,12 +88,12 @@ impl Room {
         }
         self.fits(&kept, usage)?;
         // Under the lock: two who come together do not both get what is left.
-        self.promised().add(usage);
-        Ok(Promise { usage, all: self.promised.clone() })
+        self.reserved().add(usage);
+        Ok(Reservation { usage, all: self.reserved.clone() })
     }
 
-    fn promised(&self) -> MutexGuard<'_, Usage> {
-        self.promised.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reserved(&self) -> MutexGuard<'_, Usage> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Holds what is kept, for whoever is about to change it.
@@ -104,14 +104,14 @@ impl Room {
     /// Bytes that are kept or promised, and how many there may be.
     pub(super) async fn used(&self) -> (u64, u64) {
         let mut used = self.kept.lock().await.usage;
-        used.add(*self.promised());
+        used.add(*self.reserved());
         (used.bytes, self.most.bytes)
     }
 
     /// Whether so much more has room.
     pub(super) fn fits(&self, kept: &Kept, more: Usage) -> Result<(), ObjectError> {
         let mut used = kept.usage;
-        used.add(*self.promised());
+        used.add(*self.reserved());
         used.add(more);
         if more.bytes > 0 && used.bytes > self.most.bytes {
             return Err(ObjectError::NoRoom { bytes: more.bytes, bytes_max: self.most.bytes });
