@@ -107,21 +107,21 @@ impl From<ObjectError> for Failure {
     }
 }
 
-fn json(status: StatusCode, body: Vec<u8>) -> Response {
+fn json_bytes(status: StatusCode, body: Vec<u8>) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     (status, [kind], body).into_response()
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        json(self.status, self.body)
+        json_bytes(self.status, self.body)
     }
 }
 
 /// What is asked for behind a question mark, or an error like all others.
-pub(super) struct Asked<T>(pub(super) T);
+pub(super) struct QueryParams<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
@@ -136,9 +136,9 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
 }
 
 /// What a path names, or an error like all others.
-pub(super) struct Named(pub(super) String);
+pub(super) struct PathParam(pub(super) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync> FromRequestParts<S> for PathParam {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
@@ -151,27 +151,27 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
 }
 
 /// A message of the protocol.
-pub(super) fn said<B: Body>(body: &B) -> Response {
-    json(StatusCode::OK, message::encode(body))
+pub(super) fn json_message<B: Body>(body: &B) -> Response {
+    json_bytes(StatusCode::OK, message::encode(body))
 }
 
-pub(super) fn shown<T: Serialize>(value: &T) -> Response {
-    json(StatusCode::OK, serde_json::to_vec(value).unwrap_or_default())
+pub(super) fn json<T: Serialize>(value: &T) -> Response {
+    json_bytes(StatusCode::OK, serde_json::to_vec(value).unwrap_or_default())
 }
 
 pub(super) fn reply(reply: Reply) -> Response {
     match reply {
         Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } | Reply::MayStore { .. } => {
-            json(StatusCode::OK, b"{}".to_vec())
+            json_bytes(StatusCode::OK, b"{}".to_vec())
         }
-        Reply::Submitted { run_id, before } => shown(&Submitted { run_id, before }),
-        Reply::Granted(message) => said(&*message),
-        Reply::NoWork(message) => said(&message),
-        Reply::Acked(message) => said(&message),
-        Reply::Beat(message) => said(&message),
-        Reply::Completed(message) => said(&message),
-        Reply::Canceled(message) => said(&message),
-        Reply::Logged(message) => said(&message),
-        Reply::Upload(message) => said(&message),
+        Reply::Submitted { run_id, before } => json(&Submitted { run_id, before }),
+        Reply::Granted(message) => json_message(&*message),
+        Reply::NoWork(message) => json_message(&message),
+        Reply::Acked(message) => json_message(&message),
+        Reply::Beat(message) => json_message(&message),
+        Reply::Completed(message) => json_message(&message),
+        Reply::Canceled(message) => json_message(&message),
+        Reply::Logged(message) => json_message(&message),
+        Reply::Upload(message) => json_message(&message),
     }
 }

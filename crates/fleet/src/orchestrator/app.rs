@@ -1,18 +1,18 @@
 //! What all handlers share.
 
 use super::answer::Failure;
+use super::api::Ceilings;
 use super::config::{Config, StoreConfig};
-use super::door::Door;
 use super::guard::KnownKeys;
-use super::incoming::UnderWay;
 use super::metrics::Metrics;
 use super::pages::Pages;
-use super::people::Ceilings;
-use super::places::Places;
 use super::removal::Removals;
 use super::roster::Roster;
 use super::server::ServeError;
-use super::sight::Crew;
+use super::slots::StreamSlots;
+use super::tokens::TokenFile;
+use super::uploads::ActiveUploads;
+use super::views::WorkerListCache;
 use super::waiters::Waiters;
 use super::wake::Wake;
 use super::watch::{Lookouts, WATCHED_MAX};
@@ -42,19 +42,19 @@ pub(super) struct Inner {
     pub(super) store: AnyStore,
     pub(super) objects: Objects,
     pub(super) grants: Grants,
-    pub(super) under_way: UnderWay,
+    pub(super) uploads: ActiveUploads,
     pub(super) removals: Removals,
     pub(super) audit: Audit,
-    pub(super) door: Door,
+    pub(super) tokens: TokenFile,
     pub(super) roster: Roster,
-    pub(super) crew: Crew,
+    pub(super) worker_cache: WorkerListCache,
     pub(super) ceilings: Ceilings,
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
     pub(super) keys: KnownKeys,
-    /// Places for those who watch runs.
-    pub(super) watchers: Places,
+    /// StreamSlots for those who watch runs.
+    pub(super) watchers: StreamSlots,
     pub(super) lookouts: Lookouts,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
@@ -84,25 +84,25 @@ impl App {
         let objects = objects.map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
         let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
-        let door = Door::new(config.access.clone(), config.access_file.clone());
-        door.look();
+        let tokens = TokenFile::new(config.access.clone(), config.access_file.clone());
+        tokens.look();
         Ok(Self(Arc::new(Inner {
             config,
             store,
             objects,
             grants: Grants::default(),
-            under_way: UnderWay::default(),
+            uploads: ActiveUploads::default(),
             removals: Removals::default(),
             audit,
-            door,
+            tokens,
             roster: Roster::default(),
-            crew: Crew::default(),
+            worker_cache: WorkerListCache::default(),
             ceilings: Ceilings::default(),
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
-            watchers: Places::new(WATCHED_MAX),
+            watchers: StreamSlots::new(WATCHED_MAX),
             lookouts: Lookouts::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
@@ -221,7 +221,7 @@ impl App {
             if !self.0.store.is_open() {
                 return;
             }
-            self.0.door.look();
+            self.0.tokens.look();
             self.sweep_all().await;
             self.forget().await;
         }

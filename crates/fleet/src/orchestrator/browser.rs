@@ -15,7 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Lets requests in. Where there are tokens, they are enough.
 pub(super) async fn own_pages(State(app): State<App>, request: Request, next: Next) -> Response {
-    if app.0.door.is_open()
+    if app.0.tokens.is_open()
         && let Err(failure) = check(own_scheme(&app), &request)
     {
         return failure.into_response();

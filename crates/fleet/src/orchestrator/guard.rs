@@ -76,7 +76,7 @@ fn unauthorized(text: &str) -> Failure {
 impl App {
     /// Whose token the request shows, if it allows what is wanted.
     pub(super) fn person(&self, headers: &HeaderMap, wanted: Scope) -> Result<String, Failure> {
-        if self.0.door.is_open() {
+        if self.0.tokens.is_open() {
             return Ok("anybody".to_owned());
         }
         let token = self.token(headers)?;
@@ -93,7 +93,7 @@ impl App {
 
     /// The token that the request shows.
     pub(super) fn token(&self, headers: &HeaderMap) -> Result<Token, Failure> {
-        let access = self.0.door.access();
+        let access = self.0.tokens.access();
         let token = authorization(headers).and_then(|value| value.strip_prefix("Bearer "));
         let token = token.ok_or_else(|| unauthorized("show a token: `authorization: Bearer …`"))?;
         let token = access.find(token);
@@ -103,7 +103,7 @@ impl App {
 
     /// Whose key the request says it is signed with, if that key was let in.
     async fn claimed(&self, headers: &HeaderMap) -> Result<Option<Signature>, Failure> {
-        if self.0.door.is_open() {
+        if self.0.tokens.is_open() {
             return Ok(None);
         }
         let header = authorization(headers).filter(|header| Signature::is_one(header));

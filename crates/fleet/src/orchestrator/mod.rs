@@ -8,35 +8,35 @@
 //! the routes and the document of it. `pages` shows what the API knows, and changes nothing.
 
 mod answer;
+mod api;
 mod app;
 mod browser;
 mod config;
-mod door;
-mod elsewhere;
 mod feed;
 mod guard;
-mod incoming;
 mod metrics;
 mod openapi;
 mod pages;
-mod people;
-mod places;
+mod peers;
 mod removal;
-mod reports;
 mod roster;
 mod router;
 mod server;
-mod sight;
+mod slots;
 mod tls;
+mod tokens;
 mod upload;
+mod uploads;
+mod views;
 mod waiters;
 mod wake;
 mod watch;
+mod worker_api;
 mod workers;
 
+pub(crate) use api::RUN_ID;
 pub use app::App;
 pub use config::{Config, StoreConfig};
-pub(crate) use people::RUN_ID;
 pub use router::router;
 pub use server::{ServeError, serve};
 pub use tls::{TlsError, TlsFiles};

@@ -282,7 +282,7 @@ impl About {
 
 /// Made once: it does not change while the process runs.
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    let document = super::router::api().document();
+    let document = super::router::routes().document();
     document.to_json().unwrap_or_else(|error| {
         tracing::error!(%error, "the description of the API is no JSON");
         "{}".to_owned()

@@ -3,8 +3,8 @@
 use super::answer::Failure;
 use super::app::App;
 use super::openapi::{About, Api, Who, openapi};
-use super::reports::{enrol, lease, leave, report};
-use super::{browser, metrics, pages, people, upload, watch, workers};
+use super::worker_api::{enrol, lease, leave, report};
+use super::{api, browser, metrics, pages, upload, watch, workers};
 use crate::message::{
     AckLease, AckLeaseAck, CancelAck, CancelAckAck, Complete, CompleteAck, Enrol, Enrolled,
     Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, Leave, Left, LogAck, LogChunk, NoWork,
@@ -23,7 +23,7 @@ use utoipa::openapi::HttpMethod::{Delete, Get, Post, Put};
 /// Every path (SPEC §14). Written out whole, not nested: workers sign the path as they send it, and
 /// inside a nest it is another.
 pub fn router(app: App) -> Router {
-    api()
+    routes()
         .router()
         .fallback(async || Failure::not_found("path"))
         .method_not_allowed_fallback(async || {
@@ -36,12 +36,17 @@ pub fn router(app: App) -> Router {
 }
 
 /// The same, with what is said of each.
-pub(super) fn api() -> Api {
+pub(super) fn routes() -> Api {
     let api = internal(Api::default());
     let api = jobs(runs(api));
     let text = "Jobs, runners and messages, for Prometheus";
     let api = api
-        .on(Get, "/metrics", metrics::metrics, viewer("metrics", text).gives_text("text/plain"))
+        .on(
+            Get,
+            "/metrics",
+            metrics::metrics,
+            viewer("metrics", text).gives_text(metrics::OPEN_METRICS),
+        )
         .on(
             Get,
             "/health",
@@ -139,14 +144,14 @@ fn runs(api: Api) -> Api {
     let one =
         viewer("run", "A run, and a page of its jobs").query("from", "`next` of the page before");
     let events = viewer("watch_run", "The run whenever it changes, as server-sent events");
-    api.on(Post, "/api/v1/runs", people::submit, submit)
-        .on(Get, "/api/v1/runs", people::list, list.gives::<RunList>())
-        .on(Get, "/api/v1/runs/{id}", people::run, one.gives::<RunView>())
+    api.on(Post, "/api/v1/runs", api::submit, submit)
+        .on(Get, "/api/v1/runs", api::list, list.gives::<RunList>())
+        .on(Get, "/api/v1/runs/{id}", api::run, one.gives::<RunView>())
         .on(Get, "/api/v1/runs/{id}/events", watch::events, events.gives_text("text/event-stream"))
-        .on(Post, "/api/v1/runs/{id}/cancel", people::cancel_run, {
+        .on(Post, "/api/v1/runs/{id}/cancel", api::cancel_run, {
             submitter("cancel_run", "Stop a run").does()
         })
-        .on(Post, "/api/v1/runs/{id}/rerun", people::rerun, rerun.makes::<Submitted>())
+        .on(Post, "/api/v1/runs/{id}/rerun", api::rerun, rerun.makes::<Submitted>())
 }
 
 /// What is done with jobs, limits and workers.
@@ -158,18 +163,18 @@ fn jobs(api: Api) -> Api {
         .query("limit", "As many as there are unless said");
     let desired =
         "Workers that would be busy, for autoscalers; jobs that limits hold back do not count";
-    api.on(Get, "/api/v1/jobs/{id}", people::job, viewer("job", "A job").gives::<JobView>())
-        .on(Get, "/api/v1/jobs/{id}/log", people::log, log.gives_text("text/plain"))
-        .on(Get, "/api/v1/jobs/{id}/output", people::output, {
+    api.on(Get, "/api/v1/jobs/{id}", api::job, viewer("job", "A job").gives::<JobView>())
+        .on(Get, "/api/v1/jobs/{id}/log", api::log, log.gives_text("text/plain"))
+        .on(Get, "/api/v1/jobs/{id}/output", api::output, {
             viewer("job_output", "What a job's call gave").gives_text("application/octet-stream")
         })
-        .on(Post, "/api/v1/jobs/{id}/cancel", people::cancel_job, {
+        .on(Post, "/api/v1/jobs/{id}/cancel", api::cancel_job, {
             submitter("cancel_job", "Stop a job").does()
         })
         .on(Get, "/api/v1/limits", workers::limits, {
             viewer("limits", "How many jobs with a label may run, and do").gives::<LimitList>()
         })
-        .on(Put, "/api/v1/limits/{label}", people::limit, limit.does())
+        .on(Put, "/api/v1/limits/{label}", api::limit, limit.does())
         .on(Get, "/api/v1/queue", workers::queue, {
             viewer("queue", "What waits and what is being done").gives::<QueueView>()
         })
@@ -179,14 +184,14 @@ fn jobs(api: Api) -> Api {
         .on(Get, "/api/v1/workers/desired", metrics::desired, {
             viewer("desired_workers", desired).gives_text("application/json")
         })
-        .on(Get, "/api/v1/token", people::token, {
+        .on(Get, "/api/v1/token", api::token, {
             About::new("token", Who::Token("any"), "What the token that is shown allows")
                 .gives::<TokenView>()
         })
         .on(Get, "/api/v1/machines", workers::machines, {
             viewer("machines", "Machines whose keys were enrolled").gives::<MachineList>()
         })
-        .on(Delete, "/api/v1/workers/{key}", people::expel, {
+        .on(Delete, "/api/v1/workers/{key}", api::expel, {
             operator("expel_worker", "Believe a machine's key no longer").does()
         })
         .on(Get, "/api/v1/objects/{*path}", upload::get, {

@@ -3,9 +3,9 @@
 //! The lease is looked at twice: before the first byte is taken, and again when all are there, before
 //! they get their name. A runner that was suspended meanwhile leaves nothing.
 
-use super::answer::{Failure, Named};
+use super::answer::{Failure, PathParam};
 use super::app::App;
-use super::incoming::Pace;
+use super::uploads::RateFloor;
 use crate::auth::Scope;
 use crate::id::{LeaseId, RunnerId};
 use crate::lease::{Event, Reply};
@@ -30,7 +30,7 @@ fn field<T>(
 
 pub(super) async fn put(
     State(app): State<App>,
-    Named(path): Named,
+    PathParam(path): PathParam,
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
@@ -57,17 +57,17 @@ pub(super) async fn put(
         let text = "the bytes come too slowly, or stopped coming; send the object again";
         Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text)
     };
-    let _entered = app.0.under_way.enter(&lease, &path)?;
+    let _entered = app.0.uploads.enter(&lease, &path)?;
     let mut incoming = app.0.objects.begin(bytes).await?;
     let mut looked = Instant::now();
-    let mut pace = Pace::new(looked);
+    let mut rate = RateFloor::new(looked);
     let mut pieces = body.into_data_stream();
     loop {
         let next = tokio::time::timeout(app.0.config.request_timeout, pieces.next());
         match next.await {
             Ok(Some(Ok(piece))) => {
                 incoming.write(&piece).await?;
-                if !pace.keeps(Instant::now(), piece.len()) {
+                if !rate.keeps(Instant::now(), piece.len()) {
                     return Err(slow());
                 }
                 // Whoever lost its lease does not keep the room that was promised to it.
@@ -89,7 +89,7 @@ pub(super) async fn put(
 pub(super) async fn get(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(path): Named,
+    PathParam(path): PathParam,
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let object = app.0.objects.read(&path).await?;

@@ -4,12 +4,12 @@
 //! However many watch a run, one of them looks for all: a run may have a thousand jobs, and their rows are
 //! copied where leases are kept alive meanwhile.
 
-use super::answer::{Failure, Named};
+use super::answer::{Failure, PathParam};
+use super::api;
 use super::app::App;
 use super::feed::{self, LOOK, Seen, Watched};
-use super::people;
-use super::places::Place;
-use super::sight::WATCHING;
+use super::slots::StreamSlot;
+use super::views::WATCHED_AGE_MAX;
 use crate::auth::Scope;
 use crate::id::RunId;
 use crate::lease::RunStatus;
@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 struct Run {
     id: RunId,
     lookout: Arc<Lookout>,
-    _place: Place,
+    _place: StreamSlot,
 }
 
 impl Watched for Run {
@@ -54,7 +54,7 @@ impl Watched for Run {
 }
 
 async fn seen(app: App, run: RunId) -> Option<Seen> {
-    let view = app.run_view(&run, WATCHING).await.ok()??.page(0);
+    let view = app.run_view(&run, WATCHED_AGE_MAX).await.ok()??.page(0);
     let ended = view.summary.status != RunStatus::Running;
     Some(Seen { text: serde_json::to_string(&view).ok()?, ended })
 }
@@ -155,11 +155,11 @@ impl Lookout {
 pub(super) async fn events(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(run): Named,
+    PathParam(run): PathParam,
 ) -> Result<Response, Failure> {
     let who = app.person(&headers, Scope::Viewer)?;
-    let id = people::id(&run, RunId::new)?;
-    let place = app.0.watchers.enter(&who, app.0.door.is_open()).ok_or_else(|| {
+    let id = api::id(&run, RunId::new)?;
+    let place = app.0.watchers.enter(&who, app.0.tokens.is_open()).ok_or_else(|| {
         let text = "too many runs are watched; look at this one now and then";
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", text)
     })?;

@@ -1,10 +1,10 @@
 //! Who works, what waits, and what an operator allows: `GET /api/v1/workers`, `/queue`, `/machines` and
 //! `/limits`.
 
-use super::answer::{Failure, shown};
+use super::answer::{Failure, json};
 use super::app::App;
 use super::roster::Heard;
-use super::sight::NOW;
+use super::views::FRESH;
 use crate::auth::Scope;
 use crate::id::RunnerId;
 use crate::lease::{AttemptState, JobRecord, Standing, wait};
@@ -78,7 +78,7 @@ impl App {
         });
         let mut jobs: Vec<OpenJob> = jobs.map(|rows| open(now, rows)).collect();
         let waiting = jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
-        self.who_could(waiting, NOW).await?;
+        self.mark_no_worker(waiting, FRESH).await?;
         let (next, running) = jobs.into_iter().partition(|job| job.state == AttemptState::Queued);
         Ok(QueueView {
             waiting: counts.waiting,
@@ -120,13 +120,13 @@ pub(super) async fn workers(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
-    Ok(shown(&app.worker_list().await?))
+    Ok(json(&app.worker_list().await?))
 }
 
 /// `GET /api/v1/queue`
 pub(super) async fn queue(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
-    Ok(shown(&app.queue_view().await?))
+    Ok(json(&app.queue_view().await?))
 }
 
 /// The first of more rows than are shown, and whether there are more.
@@ -141,7 +141,7 @@ pub(super) async fn machines(
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let (machines, more) = some::<_, MachineView>(&app.0.store.machines(ROWS_MAX + 1).await?);
-    Ok(shown(&MachineList { machines, more }))
+    Ok(json(&MachineList { machines, more }))
 }
 
 /// `GET /api/v1/limits`
@@ -151,5 +151,5 @@ pub(super) async fn limits(
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let (limits, more) = some::<_, LimitView>(&app.0.store.labels(ROWS_MAX + 1).await?);
-    Ok(shown(&LimitList { limits, more }))
+    Ok(json(&LimitList { limits, more }))
 }

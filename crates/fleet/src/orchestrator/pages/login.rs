@@ -4,7 +4,7 @@ use super::html::Markup;
 use super::session::Sessions;
 use super::{OnPage, guarded, whole};
 use crate::auth::Scope;
-use crate::orchestrator::answer::Asked;
+use crate::orchestrator::answer::QueryParams;
 use crate::orchestrator::app::App;
 use axum::body::to_bytes;
 use axum::extract::{Query, Request, State};
@@ -73,7 +73,7 @@ fn page(status: StatusCode, to: &str, wrong: bool) -> Response {
 
 /// `GET /login`
 pub(in crate::orchestrator) async fn form(
-    OnPage(Asked(Wanted { to })): OnPage<Asked<Wanted>>,
+    OnPage(QueryParams(Wanted { to })): OnPage<QueryParams<Wanted>>,
 ) -> Response {
     page(StatusCode::OK, &own(to), false)
 }
@@ -85,7 +85,7 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
     let bytes = read.await.ok().and_then(Result::ok).unwrap_or_default();
     let Filled { token, to } = filled(&bytes).unwrap_or(Filled { token: String::new(), to: None });
     let to = own(to);
-    let access = app.0.door.access();
+    let access = app.0.tokens.access();
     let known = access.find(token.trim()).filter(|token| token.scope.allows(Scope::Viewer));
     match known {
         Some(token) => {
@@ -94,7 +94,7 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
             let cookie = app.0.pages.sessions.cookie(app.now(), token, secure);
             with_cookie(go(&to), &cookie)
         }
-        None if app.0.door.is_open() => go(&to),
+        None if app.0.tokens.is_open() => go(&to),
         None => page(StatusCode::FORBIDDEN, &to, true),
     }
 }

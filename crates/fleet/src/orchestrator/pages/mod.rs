@@ -13,10 +13,10 @@ mod views;
 pub(super) use live::live;
 pub(super) use login::{form, login, logout};
 
-use super::answer::{Asked, Failure, Named};
+use super::answer::{Failure, PathParam, QueryParams};
+use super::api::{Jobs, granted, id};
 use super::app::App;
-use super::people::{Jobs, granted, id};
-use super::places::Places;
+use super::slots::StreamSlots;
 use crate::auth::Scope;
 use crate::id::{JobId, RunId};
 use crate::store::Store;
@@ -42,12 +42,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 #[derive(Debug)]
 pub(super) struct Pages {
     sessions: Sessions,
-    streams: Places,
+    streams: StreamSlots,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { sessions: Sessions::default(), streams: Places::new(LIVE_MAX) }
+        Self { sessions: Sessions::default(), streams: StreamSlots::new(LIVE_MAX) }
     }
 }
 
@@ -116,7 +116,7 @@ fn trouble(failure: &Failure) -> Response {
 impl App {
     /// Whether this request may see pages: by a cookie, or by a token as the API wants it.
     fn may_look(&self, headers: &HeaderMap) -> Result<String, Failure> {
-        let access = self.0.door.access();
+        let access = self.0.tokens.access();
         match self.0.pages.sessions.allows(self.now(), headers, &access) {
             Some(name) => Ok(name),
             None => self.person(headers, Scope::Viewer),
@@ -137,7 +137,7 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
     match views::inside(&app, &page).await {
         Ok(Inside { title, body, ended }) => {
             let events = events.filter(|_| !ended);
-            whole(StatusCode::OK, &title, events.as_deref(), body, !app.0.door.is_open())
+            whole(StatusCode::OK, &title, events.as_deref(), body, !app.0.tokens.is_open())
         }
         Err(failure) => trouble(&failure),
     }
@@ -162,7 +162,7 @@ pub(super) struct Earlier {
 pub(super) async fn runs(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Asked(Earlier { before })): OnPage<Asked<Earlier>>,
+    OnPage(QueryParams(Earlier { before })): OnPage<QueryParams<Earlier>>,
 ) -> Response {
     show(app, &headers, "/", Page::Runs { before }).await
 }
@@ -170,8 +170,8 @@ pub(super) async fn runs(
 pub(super) async fn run(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Named(run)): OnPage<Named>,
-    OnPage(Asked(Jobs { from })): OnPage<Asked<Jobs>>,
+    OnPage(PathParam(run)): OnPage<PathParam>,
+    OnPage(QueryParams(Jobs { from })): OnPage<QueryParams<Jobs>>,
 ) -> Response {
     match id(&run, RunId::new) {
         Ok(id) => {
@@ -185,7 +185,7 @@ pub(super) async fn run(
 pub(super) async fn job(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Named(job)): OnPage<Named>,
+    OnPage(PathParam(job)): OnPage<PathParam>,
 ) -> Response {
     match id(&job, JobId::new) {
         Ok(id) => show(app, &headers, &format!("/jobs/{id}"), Page::Job(id.clone())).await,
@@ -212,8 +212,8 @@ pub(super) struct From {
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Named(job)): OnPage<Named>,
-    OnPage(Asked(From { offset, fence })): OnPage<Asked<From>>,
+    OnPage(PathParam(job)): OnPage<PathParam>,
+    OnPage(QueryParams(From { offset, fence })): OnPage<QueryParams<From>>,
 ) -> Response {
     if app.may_look(&headers).is_err() {
         return login::ask(&format!("/jobs/{job}/log"));

@@ -7,7 +7,7 @@ use crate::lease::{AttemptState, RunStatus};
 use crate::message::Progress;
 use crate::orchestrator::answer::Failure;
 use crate::orchestrator::app::App;
-use crate::orchestrator::sight::NOW;
+use crate::orchestrator::views::FRESH;
 use crate::store::Store;
 use crate::time::Timestamp;
 use crate::view::{JobView, OpenJob, RunView, WaitReason};
@@ -18,7 +18,7 @@ pub(super) async fn inside(app: &App, page: &Page) -> Result<Inside, Failure> {
     match page {
         Page::Runs { before } => runs(app, before.as_deref()).await,
         Page::Run { id, from } => {
-            let view = app.run_view(id, NOW).await?.ok_or_else(|| Failure::not_found("run"))?;
+            let view = app.run_view(id, FRESH).await?.ok_or_else(|| Failure::not_found("run"))?;
             Ok(run(&view.page(*from)))
         }
         Page::Job(id) => job(app, id).await,

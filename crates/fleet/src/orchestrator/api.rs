@@ -1,8 +1,8 @@
 //! What people and programs ask for: runs, jobs, logs, limits.
 
-use super::answer::{Asked, Failure, Named, reply, shown};
+use super::answer::{Failure, PathParam, QueryParams, json, reply};
 use super::app::App;
-use super::sight::NOW;
+use super::views::FRESH;
 use crate::auth::{NOBODY, Scope, Token, random_id};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Idempotency, JobRecord, Reply};
@@ -87,7 +87,7 @@ impl App {
         let full = runs.len() == most;
         let next = runs.last().filter(|_| full).map(|r| format!("{}.{}", r.created_at.0, r.run_id));
         let mut runs: Vec<RunSummary> = runs.iter().map(RunSummary::from).collect();
-        self.why_still(&mut runs).await?;
+        self.explain_stalled(&mut runs).await?;
         Ok(RunList { runs, next })
     }
 
@@ -112,7 +112,7 @@ impl App {
         run: &RunId,
         action: &str,
     ) -> Result<(), Failure> {
-        if self.0.door.is_open() || self.person(headers, Scope::Operator).is_ok() {
+        if self.0.tokens.is_open() || self.person(headers, Scope::Operator).is_ok() {
             return Ok(());
         }
         let rows = self.0.store.run(run).await?;
@@ -130,7 +130,7 @@ impl App {
 impl App {
     /// The highest priority of jobs that the request may submit.
     fn priority_max(&self, headers: &HeaderMap) -> Result<i16, Failure> {
-        match self.0.door.is_open() {
+        match self.0.tokens.is_open() {
             true => Ok(i16::MAX),
             false => Ok(self.token(headers)?.priority_max()),
         }
@@ -166,7 +166,7 @@ impl App {
 
     /// The label that counts the jobs of a token with a `running_max`, once its limit is set.
     async fn token_label(&self, headers: &HeaderMap) -> Result<Option<Label>, Failure> {
-        if self.0.door.is_open() {
+        if self.0.tokens.is_open() {
             return Ok(None);
         }
         let token = self.token(headers)?;
@@ -207,7 +207,7 @@ impl Ceilings {
 
 /// `GET /api/v1/token`: so that a program finds out at its start, and not at its first wish.
 pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer {
-    let view = match app.0.door.is_open() {
+    let view = match app.0.tokens.is_open() {
         true => TokenView {
             name: "anybody".to_owned(),
             scope: Scope::Operator,
@@ -221,7 +221,7 @@ pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer 
             TokenView { name, scope, priority_max, running_max }
         }
     };
-    Ok(shown(&view))
+    Ok(json(&view))
 }
 
 /// Its own word: `CONFLICT` would say that the run was taken before.
@@ -264,10 +264,10 @@ pub(super) struct Page {
 pub(super) async fn list(
     State(app): State<App>,
     headers: HeaderMap,
-    Asked(page): Asked<Page>,
+    QueryParams(page): QueryParams<Page>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    Ok(shown(&app.run_list(page.before.as_deref(), page.limit).await?))
+    Ok(json(&app.run_list(page.before.as_deref(), page.limit).await?))
 }
 
 #[derive(Debug, Deserialize)]
@@ -281,26 +281,30 @@ pub(super) struct Jobs {
 pub(super) async fn run(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(run): Named,
-    Asked(Jobs { from }): Asked<Jobs>,
+    PathParam(run): PathParam,
+    QueryParams(Jobs { from }): QueryParams<Jobs>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    let view = app.run_view(&id(&run, RunId::new)?, NOW).await?;
-    Ok(shown(&view.ok_or_else(|| Failure::not_found("run"))?.page(from)))
+    let view = app.run_view(&id(&run, RunId::new)?, FRESH).await?;
+    Ok(json(&view.ok_or_else(|| Failure::not_found("run"))?.page(from)))
 }
 
 /// `GET /api/v1/jobs/{id}`
-pub(super) async fn job(State(app): State<App>, headers: HeaderMap, Named(job): Named) -> Answer {
+pub(super) async fn job(
+    State(app): State<App>,
+    headers: HeaderMap,
+    PathParam(job): PathParam,
+) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let view = app.job_view(&id(&job, JobId::new)?).await?;
-    Ok(shown(&view.ok_or_else(|| Failure::not_found("job"))?))
+    Ok(json(&view.ok_or_else(|| Failure::not_found("job"))?))
 }
 
 /// `POST /api/v1/runs/{id}/cancel`
 pub(super) async fn cancel_run(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(run): Named,
+    PathParam(run): PathParam,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let run_id = id(&run, RunId::new)?;
@@ -312,7 +316,7 @@ pub(super) async fn cancel_run(
 pub(super) async fn cancel_job(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(job): Named,
+    PathParam(job): PathParam,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let job_id = id(&job, JobId::new)?;
@@ -323,7 +327,11 @@ pub(super) async fn cancel_job(
 }
 
 /// `POST /api/v1/runs/{id}/rerun`
-pub(super) async fn rerun(State(app): State<App>, headers: HeaderMap, Named(run): Named) -> Answer {
+pub(super) async fn rerun(
+    State(app): State<App>,
+    headers: HeaderMap,
+    PathParam(run): PathParam,
+) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "rerun")?;
     let of = id(&run, RunId::new)?;
     app.owns(&headers, &who, &of, "rerun").await?;
@@ -344,8 +352,8 @@ pub(super) struct Limit {
 pub(super) async fn limit(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(text): Named,
-    Asked(Limit { limit }): Asked<Limit>,
+    PathParam(text): PathParam,
+    QueryParams(Limit { limit }): QueryParams<Limit>,
 ) -> Answer {
     let who = app.may(&headers, Scope::Operator, "limit")?;
     let label = id(&text, Label::new)?;
@@ -354,7 +362,11 @@ pub(super) async fn limit(
 }
 
 /// `DELETE /api/v1/workers/{key}`
-pub(super) async fn expel(State(app): State<App>, headers: HeaderMap, Named(key): Named) -> Answer {
+pub(super) async fn expel(
+    State(app): State<App>,
+    headers: HeaderMap,
+    PathParam(key): PathParam,
+) -> Answer {
     let who = app.may(&headers, Scope::Operator, "expel")?;
     let key_id = id(&key, KeyId::new)?;
     let answer = app.cause(&who, "expel", &key, Event::Expel(key_id.clone())).await;
@@ -370,7 +382,7 @@ pub(super) async fn expel(State(app): State<App>, headers: HeaderMap, Named(key)
 pub(super) async fn output(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(job): Named,
+    PathParam(job): PathParam,
 ) -> Answer {
     let who = app.person(&headers, Scope::Viewer)?;
     let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
@@ -407,8 +419,8 @@ pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Fail
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(job): Named,
-    Asked(query): Asked<LogQuery>,
+    PathParam(job): PathParam,
+    QueryParams(query): QueryParams<LogQuery>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let job_id = id(&job, JobId::new)?;

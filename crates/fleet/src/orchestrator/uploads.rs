@@ -17,21 +17,21 @@ const WINDOW: Duration = Duration::from_secs(60);
 type Key = (LeaseId, String);
 
 #[derive(Clone, Default)]
-pub(super) struct UnderWay(Arc<Mutex<BTreeSet<Key>>>);
+pub(super) struct ActiveUploads(Arc<Mutex<BTreeSet<Key>>>);
 
 /// One of them, as long as it is kept.
-pub(super) struct Entered {
-    of: UnderWay,
+pub(super) struct UploadGuard {
+    of: ActiveUploads,
     key: Key,
 }
 
-impl UnderWay {
+impl ActiveUploads {
     /// Begins one. A runner whose connection broke tries again before that is known here: it passes.
-    pub(super) fn enter(&self, lease: &LeaseId, path: &str) -> Result<Entered, Failure> {
+    pub(super) fn enter(&self, lease: &LeaseId, path: &str) -> Result<UploadGuard, Failure> {
         let key = (lease.clone(), path.to_owned());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match all.insert(key.clone()) {
-            true => Ok(Entered { of: self.clone(), key }),
+            true => Ok(UploadGuard { of: self.clone(), key }),
             false => {
                 let text =
                     "this object is being sent already; wait for its end, then send it again";
@@ -41,19 +41,19 @@ impl UnderWay {
     }
 }
 
-impl Drop for Entered {
+impl Drop for UploadGuard {
     fn drop(&mut self) {
         self.of.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }
 
 /// How fast the bytes of one come.
-pub(super) struct Pace {
+pub(super) struct RateFloor {
     since: Instant,
     bytes: u64,
 }
 
-impl Pace {
+impl RateFloor {
     pub(super) fn new(now: Instant) -> Self {
         Self { since: now, bytes: 0 }
     }
@@ -77,10 +77,11 @@ mod tests {
 
     #[test]
     fn a_lease_sends_an_object_once_at_a_time() {
-        let all = UnderWay::default();
+        let all = ActiveUploads::default();
         let lease = |n: u32| LeaseId::new(&format!("lease_{n}")).expect("an id");
         let first = all.enter(&lease(1), "a").expect("the first");
-        let code = |entered: Result<Entered, Failure>| entered.err().map(|failure| failure.code);
+        let code =
+            |entered: Result<UploadGuard, Failure>| entered.err().map(|failure| failure.code);
         assert_eq!(code(all.enter(&lease(1), "a")), Some("UPLOAD_UNDER_WAY"));
         assert_eq!(code(all.enter(&lease(1), "b")), None);
         assert_eq!(code(all.enter(&lease(2), "a")), None);
@@ -94,13 +95,13 @@ mod tests {
         let began = Instant::now();
         let at = |seconds: u64| began + Duration::from_secs(seconds);
         let enough = usize::try_from(60 * BYTES_PER_SECOND_MIN).expect("a number");
-        let mut pace = Pace::new(began);
+        let mut rate = RateFloor::new(began);
         // It may pause within a minute, and each minute is looked at by itself.
-        assert!(pace.keeps(at(1), enough) && pace.keeps(at(59), 0) && pace.keeps(at(60), 0));
-        assert!(pace.keeps(at(61), 1) && pace.keeps(at(119), 1));
-        assert!(!pace.keeps(at(120), 1));
-        let mut pace = Pace::new(began);
-        assert!(pace.keeps(at(60), enough));
-        assert!(!pace.keeps(at(180), enough), "it took two minutes");
+        assert!(rate.keeps(at(1), enough) && rate.keeps(at(59), 0) && rate.keeps(at(60), 0));
+        assert!(rate.keeps(at(61), 1) && rate.keeps(at(119), 1));
+        assert!(!rate.keeps(at(120), 1));
+        let mut rate = RateFloor::new(began);
+        assert!(rate.keeps(at(60), enough));
+        assert!(!rate.keeps(at(180), enough), "it took two minutes");
     }
 }

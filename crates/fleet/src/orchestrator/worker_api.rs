@@ -1,6 +1,6 @@
 //! What workers send: `POST /api/v1/internal/…`.
 
-use super::answer::{Failure, reply, said};
+use super::answer::{Failure, json_message, reply};
 use super::app::App;
 use crate::auth::{Scope, random_id};
 use crate::id::{CancelToken, JobId, LeaseId, RunnerId};
@@ -104,7 +104,7 @@ pub(super) async fn leave(State(app): State<App>, request: Request) -> Result<Re
     machine.speaks_for(&runner_id)?;
     app.0.metrics.message(Leave::TYPE);
     app.0.roster.left(&runner_id);
-    Ok(said(&Left { runner_id }))
+    Ok(json_message(&Left { runner_id }))
 }
 
 /// `Enrol`: a machine brings its key, with a token that allows it to.
@@ -125,5 +125,5 @@ pub(super) async fn enrol(State(app): State<App>, request: Request) -> Result<Re
     let outcome = app.ask(Event::Enrol(worker)).await;
     app.note(&who, "enrol", key_id.as_str(), outcome.as_ref().map(|_| ()));
     outcome?;
-    Ok(said(&Enrolled { key_id }))
+    Ok(json_message(&Enrolled { key_id }))
 }

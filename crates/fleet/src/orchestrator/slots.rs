@@ -1,4 +1,4 @@
-//! Places for those who watch: so many together, and a share of them with one token. Whoever watches a lot does
+//! StreamSlots for those who watch: so many together, and a share of them with one token. Whoever watches a lot does
 //! not keep others from it.
 
 use std::collections::BTreeMap;
@@ -9,18 +9,18 @@ const SHARE: usize = 4;
 
 /// Who watches, and how much.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct StreamSlots {
     most: usize,
     taken: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
-impl Places {
+impl StreamSlots {
     pub(super) fn new(most: usize) -> Self {
         Self { most, taken: Arc::default() }
     }
 
     /// A place, if there is one. Without tokens everybody has the same name, and all places.
-    pub(super) fn enter(&self, name: &str, open: bool) -> Option<Place> {
+    pub(super) fn enter(&self, name: &str, open: bool) -> Option<StreamSlot> {
         let share = if open { self.most } else { self.most / SHARE };
         let mut places = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let own = places.get(name).copied().unwrap_or(0);
@@ -28,18 +28,18 @@ impl Places {
             return None;
         }
         places.insert(name.to_owned(), own + 1);
-        Some(Place { of: self.clone(), name: name.to_owned() })
+        Some(StreamSlot { of: self.clone(), name: name.to_owned() })
     }
 }
 
 /// One place, as long as it is kept.
 #[derive(Debug)]
-pub(super) struct Place {
-    of: Places,
+pub(super) struct StreamSlot {
+    of: StreamSlots,
     name: String,
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         let mut places = self.of.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let left = places.remove(&self.name).unwrap_or(0);
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn one_token_does_not_take_the_places_of_all() {
-        let places = Places::new(8);
-        let mut kept: Vec<Place> =
+        let places = StreamSlots::new(8);
+        let mut kept: Vec<StreamSlot> =
             (0..2).map(|_| places.enter("greedy", false).expect("a place")).collect();
         assert!(places.enter("greedy", false).is_none());
         for name in ["a", "b", "c"] {

@@ -10,7 +10,7 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// The tokens, as they are now.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct TokenFile {
     /// Everybody may do everything. That is decided at the start: who takes the last token away
     /// wants nobody in, not everybody.
     open: bool,
@@ -18,7 +18,7 @@ pub(super) struct Door {
     known: Mutex<(Option<SystemTime>, Arc<Access>)>,
 }
 
-impl Door {
+impl TokenFile {
     pub(super) fn new(access: Access, file: Option<PathBuf>) -> Self {
         let open = access.open() && file.is_none();
         Self { open, file, known: Mutex::new((None, Arc::new(access))) }
@@ -75,7 +75,7 @@ mod tests {
             let text = serde_json::to_vec(access).expect("json");
             std::fs::write(&path, text).expect("written");
         };
-        let door = Door::new(Access(vec![token.clone()]), Some(path.clone()));
+        let door = TokenFile::new(Access(vec![token.clone()]), Some(path.clone()));
         door.look();
         assert!(door.access().find("a").is_some(), "no file is no change");
         write(&Access(vec![token]));
