@@ -1,4 +1,4 @@
-//! What people and programs do with an orchestrator: submit, list, watch, read logs, cancel, repeat.
+//! Client of an orchestrator's API.
 
 use crate::auth::random_id;
 use crate::http::{Endpoint, reason};
@@ -15,35 +15,25 @@ use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::time::Duration;
 
-/// The time that an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// A stream that is silent for so long has broken off: the orchestrator sends something every 15 seconds.
+/// Timeout of a silent stream. The orchestrator sends something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
-/// Pages of a run have half a mebibyte, and a job with all of its artifacts not much more.
+/// Largest response. Pages of a run have half a mebibyte, a job with all artifacts little more.
 const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 
-/// Why there is no answer that is of use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// It was understood, and not done.
+    /// The request was refused.
     #[error("{message} ({code})")]
     Refused { code: String, message: String },
-    /// Nobody knows whether it was done, or it cannot be done now: the same may be sent again.
+    /// Unknown outcome, or a temporary failure: the request may be repeated.
     #[error("the orchestrator at {url} cannot be reached: {why}")]
-    Unreachable {
-        /// Where it was looked for.
-        url: String,
-        why: String,
-    },
-    /// Somebody answers, and nobody understands it: it is no orchestrator, or one of another version.
+    Unreachable { url: String, why: String },
+    /// No orchestrator, or another version.
     #[error(
         "what answers at {url} is not understood ({why}); look whether it is an orchestrator, and of this version"
     )]
-    Nonsense {
-        url: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    Nonsense { url: String, why: String },
 }
 
 #[derive(Clone, Debug)]
@@ -54,17 +44,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// The orchestrator at this address, with a token if it wants one.
     pub fn new(endpoint: Endpoint, token: Option<String>) -> Self {
         Self { endpoint, token, silence_max: SILENCE_MAX }
     }
 
-    /// The same, which takes a stream for broken off that is silent for so long.
+    /// Changes the timeout of silent streams.
     pub fn with_silence_max(self, silence_max: Duration) -> Self {
         Self { silence_max, ..self }
     }
 
-    /// Submits a run. The same again under the same key is the same run.
+    /// Submits a run, once per key.
     pub async fn submit(
         &self,
         run: &RunSubmission,
@@ -73,9 +62,9 @@ impl Client {
         self.json(self.submission(run, key)?).await
     }
 
-    /// Submits a run under an id that was made for it with [`Self::new_run`], once however often it is sent:
-    /// whoever loses the answer can cancel it all the same. What was taken under the id before stands, even
-    /// if it differs.
+    /// Submits a run under an id made by [`Self::new_run`], once however often it is sent: if the response is
+    /// lost, the run can be cancelled by its id. A run accepted under the id before stands, even if it
+    /// differs.
     pub async fn submit_as(&self, id: &RunId, run: &RunSubmission) -> Result<(), ClientError> {
         let mut request = self.submission(run, Some(id.as_str()))?;
         let chosen = HeaderValue::from_str(id.as_str()).expect("ids are visible characters");
@@ -86,12 +75,12 @@ impl Client {
         }
     }
 
-    /// An id that nobody has and nobody guesses.
+    /// A new random id.
     pub fn new_run() -> RunId {
         random_id(RunId::PREFIX, RunId::new)
     }
 
-    /// Repeats a run, once for each key.
+    /// Repeats a run, once per key.
     pub async fn rerun(&self, run: &RunId, key: Option<&str>) -> Result<Submitted, ClientError> {
         let request = self.request(Method::POST, &format!("/runs/{run}/rerun"))?;
         self.json(keyed(request, key)?).await
@@ -111,28 +100,26 @@ impl Client {
         self.json(self.request(Method::GET, "/token")?).await
     }
 
-    /// Who works, or wants to.
     pub async fn workers(&self) -> Result<WorkerList, ClientError> {
         self.json(self.request(Method::GET, "/workers")?).await
     }
 
-    /// Machines whose keys were enrolled.
     pub async fn machines(&self) -> Result<MachineList, ClientError> {
         self.json(self.request(Method::GET, "/machines")?).await
     }
 
-    /// Believes a machine's key no longer.
+    /// Expels a machine: its signatures are refused.
     pub async fn expel(&self, key: &KeyId) -> Result<(), ClientError> {
         let request = self.request(Method::DELETE, &format!("/workers/{key}"))?;
         self.read(request).await.map(drop)
     }
 
-    /// How many jobs with a label may run at a time, and do.
+    /// Limits and their usage.
     pub async fn limits(&self) -> Result<LimitList, ClientError> {
         self.json(self.request(Method::GET, "/limits")?).await
     }
 
-    /// Sets how many may; none: as many as there are.
+    /// Sets the limit of a label. None: no limit.
     pub async fn set_limit(&self, label: &Label, limit: Option<u32>) -> Result<(), ClientError> {
         let limit = limit.map(|limit| format!("?limit={limit}")).unwrap_or_default();
         let path = format!("/limits/{}{limit}", in_path(label.as_str()));
@@ -140,19 +127,18 @@ impl Client {
         self.read(request).await.map(drop)
     }
 
-    /// What waits and what is being done.
     pub async fn queue(&self) -> Result<QueueView, ClientError> {
         self.json(self.request(Method::GET, "/queue")?).await
     }
 
-    /// The newest runs; `before` is `next` of the page before.
+    /// The newest runs. `before` is `next` of the previous page.
     pub async fn list(&self, before: Option<&str>, limit: usize) -> Result<RunList, ClientError> {
         let before = before.map(|before| format!("&before={before}")).unwrap_or_default();
         let request = self.request(Method::GET, &format!("/runs?limit={limit}{before}"))?;
         self.json(request).await
     }
 
-    /// A run with all of its jobs, however many pages that takes.
+    /// A run with all pages of its jobs.
     pub async fn run(&self, run: &RunId) -> Result<RunView, ClientError> {
         let first = self.page(run, 0).await?;
         self.whole(run, first).await
@@ -162,7 +148,7 @@ impl Client {
         self.json(self.request(Method::GET, &format!("/runs/{run}?from={from}"))?).await
     }
 
-    /// The first page, and those after it.
+    /// Adds the pages after the first.
     async fn whole(&self, run: &RunId, mut view: RunView) -> Result<RunView, ClientError> {
         while let Some(from) = view.next.take() {
             let page = self.page(run, from).await?;
@@ -181,7 +167,7 @@ impl Client {
         self.json(request).await
     }
 
-    /// A part of a grant's log, from an offset on; empty if there is no more yet.
+    /// Part of a log from an offset. Empty: no more yet.
     pub async fn log(
         &self,
         job: &JobId,
@@ -194,7 +180,7 @@ impl Client {
         self.read(request).await
     }
 
-    /// An object by its path: its size, if that is known, and its bytes in pieces.
+    /// An object's size, if known, and its bytes in chunks.
     pub async fn object(
         &self,
         path: &str,
@@ -219,13 +205,13 @@ impl Client {
         Ok((bytes, pieces))
     }
 
-    /// What a job's call gave, if it ended well.
+    /// Output of a job's call.
     pub async fn output(&self, job: &JobId) -> Result<Vec<u8>, ClientError> {
         let request = self.request(Method::GET, &format!("/jobs/{job}/output"))?;
         self.read(request).await
     }
 
-    /// A run each time that it changes, until it ends.
+    /// A run after each change, until it ends.
     pub async fn watch(
         &self,
         run: &RunId,
@@ -304,7 +290,7 @@ impl Client {
         let status = answer.status();
         let bytes = self.bytes(answer).await?;
         Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
-            // What may be otherwise in a moment is no refusal.
+            // Temporary failures are no refusals.
             Ok(body) if passing(status) => {
                 self.unreachable(format!("{} ({})", body.error.message, body.error.code))
             }
@@ -351,13 +337,13 @@ impl Client {
     }
 }
 
-/// Whether an answer says nothing about the request itself.
+/// Whether a status is a temporary failure.
 fn passing(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
-/// With the submitter's word, if that can be sent at all.
+/// Adds the idempotency key.
 fn keyed(mut request: Request<Body>, key: Option<&str>) -> Result<Request<Body>, ClientError> {
     let Some(key) = key else { return Ok(request) };
     let value = HeaderValue::from_str(key).map_err(|_| ClientError::Refused {
@@ -377,13 +363,13 @@ fn in_path(text: &str) -> String {
     text.bytes().map(one).collect()
 }
 
-/// Takes the next event with a run in it from what was read. None: it is not there yet.
+/// Removes the next event with data from the buffer. None: incomplete.
 fn next_event(text: &mut Vec<u8>) -> Option<Result<RunView, String>> {
     loop {
         let end = text.windows(2).position(|pair| pair == b"\n\n")?;
         let event: Vec<u8> = text.drain(..end + 2).collect();
         let event = String::from_utf8_lossy(&event);
-        // Lines without data keep the connection alive.
+        // Comments keep the connection alive.
         if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data:")) {
             return Some(serde_json::from_str(data).map_err(|error| error.to_string()));
         }

@@ -1,4 +1,4 @@
-//! Answers, good and bad.
+//! Responses: errors, JSON, extractors that fail in JSON.
 
 use crate::auth::SignatureError;
 use crate::lease::{Refusal, Reply};
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// An error as it is sent.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) status: StatusCode,
@@ -27,7 +27,7 @@ impl Failure {
         Self { status, code, body }
     }
 
-    /// What it says to people.
+    /// The text for people.
     pub(super) fn message(&self) -> String {
         let body = serde_json::from_slice::<ErrorBody>(&self.body);
         body.map_or_else(|_| self.code.to_owned(), |body| body.error.message)
@@ -53,7 +53,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let code = refusal.code();
         match refusal {
-            // A stale lease has a message of its own.
+            // A stale lease has its own message.
             Refusal::Stale(stale) => {
                 Self { status: StatusCode::CONFLICT, code, body: message::encode(&stale) }
             }
@@ -64,12 +64,12 @@ impl From<Refusal> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        // Anybody can ask too much: that is nothing to write down.
+        // Not logged: any client can cause it.
         if let StoreError::Busy = error {
             return Self::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", error.to_string());
         }
-        // What a database says of itself is for its operator.
-        tracing::error!(%error, "the store failed");
+        // Details of the database are for its operator only.
+        tracing::error!(%error, "store request failed");
         let text = "the orchestrator cannot reach its store; send the same again soon";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "STORE_UNAVAILABLE", text)
     }
@@ -118,7 +118,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// What is asked for behind a question mark, or an error like all others.
+/// Query parameters. Rejections are JSON.
 pub(super) struct QueryParams<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
@@ -135,7 +135,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
     }
 }
 
-/// What a path names, or an error like all others.
+/// The parameter of a path. Rejections are JSON.
 pub(super) struct PathParam(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathParam {
@@ -150,7 +150,6 @@ impl<S: Send + Sync> FromRequestParts<S> for PathParam {
     }
 }
 
-/// A message of the protocol.
 pub(super) fn json_message<B: Body>(body: &B) -> Response {
     json_bytes(StatusCode::OK, message::encode(body))
 }

@@ -1,4 +1,4 @@
-//! What people and programs ask for: runs, jobs, logs, limits.
+//! The API of submitters and operators: runs, jobs, logs, limits.
 
 use super::answer::{Failure, PathParam, QueryParams, json, reply};
 use super::app::App;
@@ -18,16 +18,15 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PAGE_MAX: usize = 200;
-/// Bytes of log in one answer, about.
+/// Bytes of log in one answer, approximately.
 const LOG_BYTES_MAX: usize = 1024 * 1024;
-/// Where a submitter says what the run will be called: so it can stop what it may have submitted.
+/// Header with the run id chosen by the submitter, who can then cancel the run even if the answer is lost.
 pub(crate) const RUN_ID: &str = "remuda-run-id";
-/// Longest key of a submitter.
 const KEY_BYTES_MAX: usize = 200;
 
 type Answer = Result<Response, Failure>;
 
-/// An id from a path.
+/// Parses an id from a path.
 pub(super) fn id<T, E: std::fmt::Display>(
     text: &str,
     new: impl Fn(&str) -> Result<T, E>,
@@ -38,8 +37,7 @@ pub(super) fn id<T, E: std::fmt::Display>(
     new(text).map_err(bad)
 }
 
-/// The submitter's word for what it sends; without one, the new run's id. Two submitters may use the same.
-/// By its key a run is known to be theirs.
+/// The idempotency key, scoped by token name, which also records who owns the run. Default: the new run's id.
 fn key(headers: &HeaderMap, who: &str, run: &RunId) -> Result<String, Failure> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(Idempotency::key(who, run.as_str()));
@@ -53,10 +51,10 @@ fn key(headers: &HeaderMap, who: &str, run: &RunId) -> Result<String, Failure> {
 }
 
 impl App {
-    /// An event that somebody caused, in the audit log whatever comes of it, once.
+    /// Handles an event and writes it into the audit log, whatever the outcome.
     async fn cause(&self, who: &str, action: &str, of: &str, event: Event) -> Answer {
         let outcome = self.ask(event).await;
-        // What was done before has its line. Whoever sends it again and again does not push others' out.
+        // A repeated submission is in the log already, and repeating it must not push other lines out.
         if !matches!(outcome, Ok(Reply::Submitted { before: true, .. })) {
             self.note(who, action, of, outcome.as_ref().map(|_| ()));
         }
@@ -69,7 +67,6 @@ impl App {
         Ok(response)
     }
 
-    /// A page of the list of runs.
     pub(super) async fn run_list(
         &self,
         before: Option<&str>,
@@ -91,20 +88,20 @@ impl App {
         Ok(RunList { runs, next })
     }
 
-    /// Who it is, if it may; who may not is in the audit log too.
+    /// The name of the token, if its scope allows this. Refusals are audited.
     fn may(&self, headers: &HeaderMap, wanted: Scope, action: &str) -> Result<String, Failure> {
         let who = self.person(headers, wanted);
         who.inspect_err(|failure| self.refused(headers, action, "", failure))
     }
 
-    /// Writes down that somebody may not do something.
+    /// Audits a refusal.
     pub(super) fn refused(&self, headers: &HeaderMap, action: &str, of: &str, why: &Failure) {
         let token = self.token(headers).ok();
         self.note(token.as_ref().map_or(NOBODY, |token| token.name.as_str()), action, of, Err(why));
     }
 
-    /// Whether a run is this one's, or it is an operator: what one submitter has had done, others do not
-    /// stop, repeat or take the outputs of.
+    /// Refuses unless the token submitted the run, or is an operator's: other submitters may not cancel it,
+    /// repeat it or read its outputs.
     async fn owns(
         &self,
         headers: &HeaderMap,
@@ -199,13 +196,13 @@ impl Ceilings {
         self.known().insert(label, running_max);
     }
 
-    /// An operator set it by hand: the next submission sets it again.
+    /// After an operator set the limit, the next submission sets it again.
     fn forget(&self, label: &Label) {
         self.known().remove(label);
     }
 }
 
-/// `GET /api/v1/token`: so that a program finds out at its start, and not at its first wish.
+/// `GET /api/v1/token`: lets a program check its permissions when it starts.
 pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer {
     let view = match app.0.tokens.is_open() {
         true => TokenView {
@@ -224,7 +221,7 @@ pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer 
     Ok(json(&view))
 }
 
-/// Its own word: `CONFLICT` would say that the run was taken before.
+/// A code of its own: `CONFLICT` means that the run was accepted before.
 fn id_is_busy() -> Failure {
     let text = "objects of an earlier run with this id are still being removed; try again a little later, or choose another id";
     Failure::new(StatusCode::CONFLICT, "RUN_ID_BUSY", text)
@@ -255,7 +252,7 @@ pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Page {
-    /// `next` of the page before.
+    /// `next` of the previous page.
     before: Option<String>,
     limit: Option<usize>,
 }
@@ -272,7 +269,7 @@ pub(super) async fn list(
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Jobs {
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(default)]
     pub(super) from: usize,
 }
@@ -344,7 +341,7 @@ pub(super) async fn rerun(
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Limit {
-    /// None: as many as there are.
+    /// None: no limit.
     limit: Option<u32>,
 }
 
@@ -377,8 +374,7 @@ pub(super) async fn expel(
     answer
 }
 
-/// `GET /api/v1/jobs/{id}/output`: what the call gave that ended the job, as bytes. No other grant's: a job
-/// that ended well was ended by the one whose fence this is.
+/// `GET /api/v1/jobs/{id}/output`: output bytes of the call that ended the job, with its fence.
 pub(super) async fn output(
     State(app): State<App>,
     headers: HeaderMap,
@@ -398,14 +394,14 @@ pub(super) async fn output(
 
 #[derive(Debug, Deserialize)]
 pub(super) struct LogQuery {
-    /// Of which grant; the newest if absent.
+    /// Fence of the grant. Default: the newest.
     fence: Option<u64>,
-    /// From which byte on.
+    /// First byte.
     #[serde(default)]
     offset: u64,
 }
 
-/// The fence of a grant that there was; the last one's unless said. Before the first one there is nothing to read.
+/// The requested fence if such a grant existed. Default: the newest.
 pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Failure> {
     match fence.map(Fence) {
         None => Ok(job.fence),
@@ -414,8 +410,8 @@ pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Fail
     }
 }
 
-/// `GET /api/v1/jobs/{id}/log`: bytes as the job wrote them, untrusted. Where to go on is the offset
-/// plus what came; an answer without bytes means that there are no more yet.
+/// `GET /api/v1/jobs/{id}/log`: untrusted bytes of the job's log. An empty answer means that there are no
+/// more yet.
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
@@ -427,7 +423,7 @@ pub(super) async fn log(
     let rows = app.0.store.job(&job_id).await?.ok_or_else(|| Failure::not_found("job"))?;
     let fence = granted(&rows.job, query.fence)?;
     let bytes = app.0.store.log(&job_id, fence, query.offset, LOG_BYTES_MAX).await?;
-    // Whatever a job wrote, no browser takes it for a page.
+    // No browser may render what a job wrote.
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     let mut response = ([(header::CONTENT_TYPE, plain)], bytes).into_response();
     let headers = response.headers_mut();

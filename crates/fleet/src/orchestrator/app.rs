@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! State shared by all handlers, and the background sweep.
 
 use super::answer::Failure;
 use super::api::Ceilings;
@@ -28,9 +28,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 
-/// Changes that one who watches may fall behind; then it looks at all of it again.
+/// Capacity of the news channel. A watcher that falls further behind refreshes.
 const NEWS_MAX: usize = 256;
-/// How often runs are forgotten after one sweep at most: leases are looked at in between.
+/// Most rounds of removing old runs after one sweep. Leases are swept in between.
 const FORGETS_MAX: usize = 16;
 
 /// An orchestrator without a socket.
@@ -53,22 +53,21 @@ pub(super) struct Inner {
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
     pub(super) keys: KnownKeys,
-    /// StreamSlots for those who watch runs.
+    /// Limits event streams of runs.
     pub(super) watchers: StreamSlots,
     pub(super) lookouts: Lookouts,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     wake: Wake,
-    /// Where there is a broker.
+    /// Set if there is a broker.
     pub(super) publisher: OnceLock<Publisher>,
     stopping: watch::Sender<bool>,
 }
 
 impl App {
-    /// Opens the store and the folders.
     pub async fn open(config: Config) -> Result<Self, ServeError> {
         let now = config.clock.now();
-        // A bucket has bounds of its own.
+        // A bucket has limits of its own.
         let objects_bytes_max =
             config.bucket.as_ref().map_or(config.objects_bytes_max, |_| u64::MAX);
         let policy = Policy { objects_bytes_max, ..config.policy.clone() };
@@ -112,7 +111,7 @@ impl App {
         })))
     }
 
-    /// The store's rows, for whoever shares the process.
+    /// The store, for code in the same process.
     pub fn store(&self) -> &AnyStore {
         &self.0.store
     }
@@ -121,14 +120,14 @@ impl App {
         self.0.config.clock.now()
     }
 
-    /// Hands an event to the rules, and does what follows from it.
+    /// Handles an event in the store, and performs the actions that follow.
     pub async fn handle(
         &self,
         event: Event,
     ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
         let now = self.now();
         if self.0.wake.owes(&self.0.store, &self.0.config, now) {
-            // A task of its own: whoever asks may go away meanwhile.
+            // A separate task: the request may be dropped meanwhile.
             let app = self.clone();
             let giving = tokio::spawn(async move { app.0.wake.give(&app.0.store, now).await });
             giving.await.map_err(|_| StoreError::Closed)??;
@@ -152,7 +151,7 @@ impl App {
                 self.wake(tags, not_before);
             }
             Action::Room => self.0.waiters.wake(&BTreeSet::new()),
-            // A broker tells the runner at once, the next heartbeat otherwise.
+            // The runner learns it from the broker, or from its next heartbeat.
             Action::Cancel(_, message) => self.tell(&message.job_id),
             Action::JobEnded(job_id, outcome) => {
                 self.0.metrics.job_ended(&outcome);
@@ -177,7 +176,7 @@ impl App {
         });
     }
 
-    /// Tells those who watch that a run changed. Nobody may be there.
+    /// Notifies watchers of a job's run.
     pub(super) fn tell(&self, job: &JobId) {
         if let Some(run) = job.run() {
             self.tell_run(run);
@@ -185,18 +184,17 @@ impl App {
     }
 
     fn tell_run(&self, run: RunId) {
-        // Before anybody hears of it and looks.
+        // Before a watcher is notified and looks.
         self.0.lookouts.told(&run);
         let _ = self.0.news.send(run);
     }
 
-    /// Writes a line into the audit log.
     pub(super) fn note(&self, who: &str, action: &str, of: &str, outcome: Result<(), &Failure>) {
         let outcome = outcome.map_or_else(|failure| failure.code, |()| OK);
         self.0.audit.write(&Entry { at: self.now().timestamp(), who, action, of, outcome });
     }
 
-    /// Becomes true when the orchestrator stops.
+    /// Becomes true at shutdown.
     pub(super) fn stopping(&self) -> watch::Receiver<bool> {
         self.0.stopping.subscribe()
     }
@@ -205,7 +203,7 @@ impl App {
         self.0.stopping.send_replace(true);
     }
 
-    /// Looks for leases that are over, again and again. Returns when the store is closed.
+    /// Expires leases and removes old runs periodically. Returns when the store is closed.
     pub(super) async fn sweep(self) {
         tokio::select! {
             () = self.sweeps() => {}
@@ -230,19 +228,18 @@ impl App {
     async fn sweep_all(&self) {
         while let Ok(Ok(Reply::Swept { lapsed, more })) = self.handle(Event::Sweep).await {
             if lapsed > 0 {
-                tracing::info!(leases = lapsed, "their time was over; what they were for goes on");
+                tracing::info!(count = lapsed, "leases expired, jobs requeued");
                 self.0.metrics.lapsed(lapsed);
             }
             if !more {
                 return;
             }
-            // Between two sweeps whoever waits for the store has its turn.
+            // Lets other requests reach the store.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Forgets runs that were kept long enough, or that there is no room for; if they are many, the rest
-    /// has its turn after the next sweep.
+    /// Removes runs past retention, or for which there is no room. The rest of many waits for the next sweep.
     async fn forget(&self) {
         let keep_seconds = self.0.config.keep_seconds;
         for _ in 0..FORGETS_MAX {
@@ -255,7 +252,7 @@ impl App {
             if !more {
                 return;
             }
-            // Those who beat are looked after meanwhile.
+            // Leases are swept in between.
             self.sweep_all().await;
         }
     }

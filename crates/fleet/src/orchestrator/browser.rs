@@ -1,9 +1,8 @@
-//! Browsers on the orchestrator's own machine: where nobody shows a token, a page from anywhere that somebody
-//! looks at there could send requests, too.
+//! Protects an orchestrator without tokens against web pages: a browser on its machine could send requests
+//! for any page that it shows.
 //!
-//! A browser says which page a request comes from (`Origin`) and which name it was sent to (`Host`): the
-//! first must be the orchestrator's own, the second a name of this machine, or a name that leads here today
-//! and was somebody else's a minute ago would do. What a page can send without asking first is never JSON.
+//! `Origin` must be the orchestrator's own. `Host` must name this machine, against DNS rebinding. Bodies must
+//! be JSON, which a page of another origin cannot send without a preflight.
 
 use super::answer::Failure;
 use super::app::App;
@@ -13,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use std::net::{IpAddr, SocketAddr};
 
-/// Lets requests in. Where there are tokens, they are enough.
+/// With tokens every request passes: the token is enough.
 pub(super) async fn own_pages(State(app): State<App>, request: Request, next: Next) -> Response {
     if app.0.tokens.is_open()
         && let Err(failure) = check(own_scheme(&app), &request)
@@ -43,7 +42,7 @@ fn check(scheme: &str, request: &Request) -> Result<(), Failure> {
         let text = "without tokens it takes nothing from pages of others; start it with tokens";
         return forbidden("WRONG_ORIGIN", text);
     }
-    // Whatever else changes something has a method that browsers ask for first.
+    // Other methods that change something need a preflight.
     let json = text(header::CONTENT_TYPE).is_some_and(is_json);
     if *method == Method::POST && path.starts_with("/api/") && !json {
         let text = "send `content-type: application/json`";

@@ -1,11 +1,10 @@
 //! The orchestrator: the protocol's rules behind HTTP (transport B).
 //!
-//! A handler reads a message with limits, finds out who sent it, gives the store one event and writes
-//! the answer. It decides nothing. Besides there are a sweep every now and then, runners that wait for
-//! work, and people who watch.
+//! A handler reads a message under limits, authenticates the sender, gives the store one event and writes the
+//! answer. It decides nothing. Beside the handlers run a periodic sweep, waiting runners and event streams.
 //!
-//! `router` has every path with its handler and its description in one call; `openapi` makes both
-//! the routes and the document of it. `pages` shows what the API knows, and changes nothing.
+//! `router` lists every path with its handler and description; `openapi` makes the routes and the document of
+//! it. `pages` renders what the API shows, read-only.
 
 mod answer;
 mod api;

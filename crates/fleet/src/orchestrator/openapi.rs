@@ -1,8 +1,10 @@
-//! `GET /openapi.json`: what can be asked for, for programs.
+//! `GET /openapi.json`: the description of the API.
 //!
-//! A route is put up by [`Api::on`] and by nothing else, with its description in the same call: so the
-//! document cannot know a path that the orchestrator does not, nor the other way round. Schemas come
-//! from the types that are read and written.
+//! [`Api::on`] adds a route and its description in one call, so neither exists without the other. Schemas
+//! come from the types on the wire.
+//!
+//! Not `utoipa-axum`: it writes one path into both the router and the document, which differ for wildcards
+//! (`{*path}`), and its macro describes a handler once, while `report::<M>` serves six routes.
 
 use super::app::App;
 use crate::message::{Body, ErrorBody, StaleLease};
@@ -30,7 +32,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 type Named = (String, RefOr<Schema>);
 
-/// Routes and what is said of them.
+/// Routes and their descriptions.
 #[derive(Default)]
 pub(super) struct Api {
     router: Router<App>,
@@ -39,7 +41,6 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// Puts a handler up.
     pub(super) fn on<H, T>(
         mut self,
         method: HttpMethod,
@@ -59,7 +60,7 @@ impl Api {
         };
         self.router = self.router.route(path, on(filter, handler));
         let About { mut operation, schemas } = about;
-        // A rest of several segments is written with a star here, and has no word in OpenAPI.
+        // OpenAPI has no wildcards.
         let path = path.replace("{*", "{");
         for piece in path.split('/').filter_map(|piece| piece.strip_prefix('{')) {
             let name = piece.trim_end_matches('}');
@@ -72,12 +73,10 @@ impl Api {
         self
     }
 
-    /// The routes.
     pub(super) fn router(self) -> Router<App> {
         self.router
     }
 
-    /// What is said of them.
     pub(super) fn document(self) -> OpenApi {
         let info = InfoBuilder::new()
             .title("Remuda fleet orchestrator")
@@ -106,14 +105,12 @@ impl Api {
     }
 }
 
-/// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Everybody.
     Anybody,
-    /// Who has a token of at least this scope.
+    /// A token of at least this scope.
     Token(&'static str),
-    /// A worker with a key that was enrolled.
+    /// The signature of a registered key.
     Worker,
 }
 
@@ -122,14 +119,14 @@ impl Who {
     const SIGNATURE: &'static str = "signature";
 }
 
-/// What is said of a route.
+/// Description of a route.
 pub(super) struct About {
     operation: OperationBuilder,
     schemas: Vec<Named>,
 }
 
 impl About {
-    /// `id` is unique; `text` says what it does.
+    /// `id` is unique; `text` is the summary.
     pub(super) fn new(id: &str, who: Who, text: &str) -> Self {
         let empty: [&str; 0] = [];
         let (tag, scheme) = match who {
@@ -158,7 +155,7 @@ impl About {
         Content::new(Some(Ref::from_schema_name(T::name())))
     }
 
-    /// The same, of a message: its `type` is the name of its type, which the type does not know.
+    /// Schema of a message, with its `type`, which is no field of the Rust type.
     fn message<B: Body + ToSchema>(&mut self) -> Content {
         let content = self.named::<B>();
         for (name, schema) in &mut self.schemas {
@@ -174,7 +171,7 @@ impl About {
         content
     }
 
-    /// It takes this.
+    /// Request body: a message.
     pub(super) fn takes<B: Body + ToSchema>(mut self) -> Self {
         let body = RequestBodyBuilder::new().content("application/json", self.message::<B>());
         let body = body.required(Some(Required::True)).build();
@@ -182,7 +179,7 @@ impl About {
         self
     }
 
-    /// It takes bytes.
+    /// Request body: bytes.
     pub(super) fn takes_bytes(mut self) -> Self {
         let bytes = Content::new(Some(ObjectBuilder::new()));
         let body = RequestBodyBuilder::new().content("application/octet-stream", bytes);
@@ -190,17 +187,17 @@ impl About {
         self
     }
 
-    /// It answers with this.
+    /// Response: JSON.
     pub(super) fn gives<T: ToSchema>(self) -> Self {
         self.answer::<T>("200", "It")
     }
 
-    /// It answers with this message.
+    /// Response: a message.
     pub(super) fn says<B: Body + ToSchema>(self) -> Self {
         self.answer_message::<B>("200", B::TYPE)
     }
 
-    /// It answers with one of these messages.
+    /// Response: one of two messages.
     pub(super) fn says_either<A: Body + ToSchema, B: Body + ToSchema>(mut self) -> Self {
         self.message::<A>();
         self.message::<B>();
@@ -211,12 +208,12 @@ impl About {
         self.respond("200", &text, Content::new(Some(Schema::from(either))))
     }
 
-    /// It makes something new and answers with this, or with what it made of the same before.
+    /// Response: 201 if new, 200 if it existed.
     pub(super) fn makes<T: ToSchema>(self) -> Self {
         self.answer::<T>("201", "It is new").answer::<T>("200", "It was there")
     }
 
-    /// It answers with this kind of text or bytes.
+    /// Response: text or bytes of this content type.
     pub(super) fn gives_text(mut self, kind: &str) -> Self {
         let content = Content::new(Some(String::schema()));
         let response = ResponseBuilder::new().description(kind).content(kind, content);
@@ -224,12 +221,12 @@ impl About {
         self
     }
 
-    /// It only says that it is done.
+    /// Response: 200, empty.
     pub(super) fn does(self) -> Self {
         self.done("200")
     }
 
-    /// It only says that it is kept.
+    /// Response: 201, empty.
     pub(super) fn keeps(self) -> Self {
         self.done("201")
     }
@@ -240,12 +237,10 @@ impl About {
         self
     }
 
-    /// It understands this in its query.
     pub(super) fn query(self, name: &str, text: &str) -> Self {
         self.parameter(ParameterIn::Query, name, text)
     }
 
-    /// It understands this header.
     pub(super) fn header(self, name: &str, text: &str) -> Self {
         self.parameter(ParameterIn::Header, name, text)
     }
@@ -280,11 +275,10 @@ impl About {
     }
 }
 
-/// Made once: it does not change while the process runs.
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     let document = super::router::routes().document();
     document.to_json().unwrap_or_else(|error| {
-        tracing::error!(%error, "the description of the API is no JSON");
+        tracing::error!(%error, "OpenAPI serialisation failed");
         "{}".to_owned()
     })
 });

@@ -1,4 +1,4 @@
-//! Which path is whose.
+//! The routes.
 
 use super::answer::Failure;
 use super::app::App;
@@ -20,8 +20,8 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::HttpMethod::{Delete, Get, Post, Put};
 
-/// Every path (SPEC §14). Written out whole, not nested: workers sign the path as they send it, and
-/// inside a nest it is another.
+/// Every path (SPEC §14), written out whole: workers sign the full path, and a nested router would see part
+/// of it.
 pub fn router(app: App) -> Router {
     routes()
         .router()
@@ -35,7 +35,7 @@ pub fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// The same, with what is said of each.
+/// The routes with their descriptions.
 pub(super) fn routes() -> Api {
     let api = internal(Api::default());
     let api = jobs(runs(api));
@@ -59,7 +59,7 @@ pub(super) fn routes() -> Api {
     human(api)
 }
 
-/// For those who start it again.
+/// For supervisors.
 async fn health(State(app): State<App>) -> (StatusCode, &'static str) {
     match app.0.store.is_open() {
         true => (StatusCode::OK, "ok"),
@@ -129,7 +129,7 @@ fn internal(api: Api) -> Api {
     .on(Put, "/api/v1/internal/objects/{*path}", upload::put, put)
 }
 
-/// What is done with runs.
+/// Runs.
 fn runs(api: Api) -> Api {
     let key = "The same again under the same key is the same run";
     let submit = submitter("submit_run", "Submit a run")
@@ -154,7 +154,7 @@ fn runs(api: Api) -> Api {
         .on(Post, "/api/v1/runs/{id}/rerun", api::rerun, rerun.makes::<Submitted>())
 }
 
-/// What is done with jobs, limits and workers.
+/// Jobs, limits and workers.
 fn jobs(api: Api) -> Api {
     let log = viewer("job_log", "A part of a job's log, as it was written")
         .query("offset", "From which byte on")
@@ -199,7 +199,7 @@ fn jobs(api: Api) -> Api {
         })
 }
 
-/// Pages. A browser has a cookie instead of a token's header.
+/// Pages, with a cookie instead of a token.
 fn human(api: Api) -> Api {
     let page = |id: &str, text: &str| viewer(id, text).gives_text("text/html");
     let live = viewer("live_page", "A page's inside whenever it changes");
@@ -224,7 +224,7 @@ fn human(api: Api) -> Api {
         })
 }
 
-/// Every answer says what time it is here: workers sign with it.
+/// Adds the orchestrator's time to every response: workers sign with it.
 async fn tell_time(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     response.headers_mut().insert("remuda-time", HeaderValue::from(app.now().0));

@@ -1,13 +1,12 @@
-//! StreamSlots for those who watch: so many together, and a share of them with one token. Whoever watches a lot does
-//! not keep others from it.
+//! Limits event streams: in total, and to a share of the total per token.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One token has one in so many of all places.
+/// A token gets this fraction of all slots.
 const SHARE: usize = 4;
 
-/// Who watches, and how much.
+/// Slots by token name.
 #[derive(Clone, Debug)]
 pub(super) struct StreamSlots {
     most: usize,
@@ -19,7 +18,7 @@ impl StreamSlots {
         Self { most, taken: Arc::default() }
     }
 
-    /// A place, if there is one. Without tokens everybody has the same name, and all places.
+    /// Takes a slot if one is free. Without tokens (`open`) all requests have one name and share all slots.
     pub(super) fn enter(&self, name: &str, open: bool) -> Option<StreamSlot> {
         let share = if open { self.most } else { self.most / SHARE };
         let mut places = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +31,7 @@ impl StreamSlots {
     }
 }
 
-/// One place, as long as it is kept.
+/// A slot, freed on drop.
 #[derive(Debug)]
 pub(super) struct StreamSlot {
     of: StreamSlots,

@@ -1,7 +1,7 @@
 //! Objects over HTTP: `PUT /api/v1/internal/objects/{path}` and `GET /api/v1/objects/{path}`.
 //!
-//! The lease is looked at twice: before the first byte is taken, and again when all are there, before
-//! they get their name. A runner that was suspended meanwhile leaves nothing.
+//! The lease is checked before the first byte, and again before the complete object gets its name. A runner
+//! that was suspended meanwhile leaves nothing.
 
 use super::answer::{Failure, PathParam};
 use super::app::App;
@@ -45,8 +45,7 @@ pub(super) async fn put(
     let Reply::MayStore { bytes_max } = app.ask(may.clone()).await? else {
         return Err(Failure::not_found("lease"));
     };
-    // Another orchestrator may have sealed it, or this one before a restart: what the lease asked for last is
-    // in its row.
+    // Sealed by another orchestrator, or by this one before a restart: the lease's row has its last request.
     let known =
         || Grants::bytes(&grant).filter(|bytes| bytes_max.is_some_and(|most| *bytes <= most));
     let bytes = sealed.or_else(known).ok_or_else(|| {
@@ -70,7 +69,7 @@ pub(super) async fn put(
                 if !rate.keeps(Instant::now(), piece.len()) {
                     return Err(slow());
                 }
-                // Whoever lost its lease does not keep the room that was promised to it.
+                // A lost lease must not keep its reserved room.
                 if looked.elapsed() > app.0.config.request_timeout {
                     app.ask(may.clone()).await?;
                     looked = Instant::now();
@@ -94,7 +93,7 @@ pub(super) async fn get(
     app.person(&headers, Scope::Viewer)?;
     let object = app.0.objects.read(&path).await?;
     let (body, bytes) = object.ok_or_else(|| Failure::not_found("object"))?;
-    // A job wrote it: no browser takes it for a page of ours.
+    // No browser may render what a job wrote.
     let kind = HeaderValue::from_static("application/octet-stream");
     let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
     let headers = response.headers_mut();

@@ -1,7 +1,6 @@
-//! Uploads that are under way: one for each lease and path, and none that holds its room without sending.
+//! Uploads in progress: at most one per lease and path, with a minimum rate.
 //!
-//! What a lease was granted for each path counts against what it may keep, so one upload for each path at a
-//! time means that no lease is promised more room than it was granted.
+//! A lease's quota counts each granted path once. One upload per path at a time keeps reservations within it.
 
 use super::answer::Failure;
 use crate::id::LeaseId;
@@ -10,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Least bytes a second, over each [`WINDOW`]. The room of a slow one is missing to all others.
+/// Minimum rate over each [`WINDOW`]: a slow upload holds room that others need.
 const BYTES_PER_SECOND_MIN: u64 = 64 * 1024;
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -19,14 +18,15 @@ type Key = (LeaseId, String);
 #[derive(Clone, Default)]
 pub(super) struct ActiveUploads(Arc<Mutex<BTreeSet<Key>>>);
 
-/// One of them, as long as it is kept.
+/// An upload in progress. Ends on drop.
 pub(super) struct UploadGuard {
     of: ActiveUploads,
     key: Key,
 }
 
 impl ActiveUploads {
-    /// Begins one. A runner whose connection broke tries again before that is known here: it passes.
+    /// Starts an upload. A runner that reconnects before the old connection is known to be dead gets 429 and
+    /// retries.
     pub(super) fn enter(&self, lease: &LeaseId, path: &str) -> Result<UploadGuard, Failure> {
         let key = (lease.clone(), path.to_owned());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +47,7 @@ impl Drop for UploadGuard {
     }
 }
 
-/// How fast the bytes of one come.
+/// Enforces the minimum rate of an upload.
 pub(super) struct RateFloor {
     since: Instant,
     bytes: u64,
@@ -58,7 +58,7 @@ impl RateFloor {
         Self { since: now, bytes: 0 }
     }
 
-    /// More came. False: it is too slow.
+    /// Counts received bytes. False: too slow.
     pub(super) fn keeps(&mut self, now: Instant, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
         let took = now.saturating_duration_since(self.since);

@@ -1,4 +1,4 @@
-//! Runs and jobs as they are now: their rows, the time, and who is there to work, which no row says.
+//! Views of runs and jobs: rows, the store's time, and known workers, which are in no row.
 
 use super::answer::Failure;
 use super::app::App;
@@ -11,19 +11,19 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Those who watch look every second, and share what they see of workers.
+/// Age of the worker list in event streams.
 pub(super) const WATCHED_AGE_MAX: Duration = Duration::from_secs(1);
-/// Who asks once wants to know it as it is.
+/// No cached worker list.
 pub(super) const FRESH: Duration = Duration::ZERO;
-/// Runs of a list that are looked into for why they stand still: each may have a thousand jobs.
+/// Runs of a list that are examined for why they are stalled: each may have a thousand jobs.
 const STILL_MAX: usize = 20;
 
-/// Who was there to work when somebody last looked.
+/// The last worker list and its age.
 #[derive(Default)]
 pub(super) struct WorkerListCache(Mutex<Option<(Instant, Arc<WorkerList>)>>);
 
 impl App {
-    /// A run, if there is one. What is said of workers may be so old.
+    /// A run. The worker list may be `old`.
     pub(super) async fn run_view(
         &self,
         id: &RunId,
@@ -36,7 +36,6 @@ impl App {
         Ok(Some(view))
     }
 
-    /// A job, if there is one.
     pub(super) async fn job_view(&self, id: &JobId) -> Result<Option<JobView>, Failure> {
         let Some(rows) = self.0.store.job(id).await? else { return Ok(None) };
         let mut view = JobView::whole(self.store_time().await?, &self.0.config.policy, &rows);
@@ -44,11 +43,11 @@ impl App {
         Ok(Some(view))
     }
 
-    /// Says of runs that stand still what the first of their jobs waits for that may begin.
+    /// Adds to stalled runs what their first startable job waits for.
     pub(super) async fn explain_stalled(&self, runs: &mut [RunSummary]) -> Result<(), Failure> {
         let still = runs.iter_mut().filter(|run| run.open > 0 && run.running == 0);
         for run in still.take(STILL_MAX) {
-            // Forgotten since the list was made, or at work.
+            // Removed since the list was made.
             let Some(view) = self.run_view(&run.run_id, WATCHED_AGE_MAX).await? else { continue };
             let mut waits = view.jobs.into_iter().filter_map(|job| job.waits);
             run.waits = waits.find(|waits| waits.reason != WaitReason::Needs);
@@ -56,12 +55,12 @@ impl App {
         Ok(())
     }
 
-    /// What time it is to those who decide.
+    /// The time by which leases are judged.
     pub(super) async fn store_time(&self) -> Result<Millis, Failure> {
         Ok(self.0.store.time(self.now()).await?)
     }
 
-    /// Jobs that wait for nothing but a worker may wait for one that nobody has heard of.
+    /// Marks jobs that wait for a worker if no known worker has their tags.
     pub(super) async fn mark_no_worker(
         &self,
         jobs: Vec<(&BTreeSet<Tag>, &mut Option<WaitView>)>,

@@ -1,8 +1,7 @@
-//! `GET /api/v1/runs/{id}/events`: a run as it changes, as server-sent events. Each `run` event is the
-//! first page of the [`RunView`](crate::view::RunView); of a run with several pages it has a revision of all of them.
+//! `GET /api/v1/runs/{id}/events`: a run's changes as server-sent events. Each `run` event is the first page
+//! of the [`RunView`](crate::view::RunView), with a revision of all pages.
 //!
-//! However many watch a run, one of them looks for all: a run may have a thousand jobs, and their rows are
-//! copied where leases are kept alive meanwhile.
+//! All streams of a run share one view: a run may have a thousand jobs, and reading them delays heartbeats.
 
 use super::answer::{Failure, PathParam};
 use super::api;
@@ -25,13 +24,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Runs that are watched at a time: each is looked at every second, and none takes a worker's connection.
+/// Most streams. Each reads its run every second.
 pub(super) const WATCHED_MAX: usize = 1_024;
-/// What one who watches a run has seen, others are shown for so long, unless something was told of the run
-/// since. Who watches alone always looks itself.
+/// How long a view is shared, unless it is invalidated. Shorter than the interval of one stream, so a single
+/// watcher always reads anew.
 const SHOWN: Duration = Duration::from_millis(900);
 const _: () = assert!(SHOWN.as_millis() < LOOK.as_millis());
-/// No run is looked at more often than this, however many watch it and whatever is told of it.
+/// Shortest time between two reads of a run, for all watchers together.
 const PAUSE: Duration = Duration::from_millis(100);
 
 struct Run {
@@ -59,7 +58,7 @@ async fn seen(app: App, run: RunId) -> Option<Seen> {
     Some(Seen { text: serde_json::to_string(&view).ok()?, ended })
 }
 
-/// Runs that are watched. There are no more of them than places for those who watch.
+/// Shared views of watched runs. Bounded by the stream slots.
 #[derive(Default)]
 pub(super) struct Lookouts(Mutex<BTreeMap<RunId, Weak<Lookout>>>);
 
@@ -68,20 +67,20 @@ impl Lookouts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for all who watch a run at the same time.
+    /// The view shared by all watchers of a run.
     fn at(&self, run: &RunId) -> Arc<Lookout> {
         let mut all = self.all();
         if let Some(lookout) = all.get(run).and_then(Weak::upgrade) {
             return lookout;
         }
-        // Those that nobody is at any more.
+        // Views without watchers.
         all.retain(|_, lookout| lookout.strong_count() > 0);
         let lookout = Arc::default();
         all.insert(run.clone(), Arc::downgrade(&lookout));
         lookout
     }
 
-    /// Something was told of a run: what was seen of it before is not shown any more.
+    /// Invalidates the view of a run.
     pub(super) fn told(&self, run: &RunId) {
         let lookout = self.all().get(run).and_then(Weak::upgrade);
         if let Some(lookout) = lookout {
@@ -90,33 +89,33 @@ impl Lookouts {
     }
 }
 
-/// Where all who watch a run look from.
+/// The latest view of a run, shared by its watchers.
 #[derive(Default)]
 struct Lookout {
-    /// How often something was told of the run.
+    /// Number of invalidations.
     told: Arc<AtomicU64>,
     last: Mutex<Option<Look>>,
 }
 
-/// What somebody sees, for all who want to.
+/// A rendering, awaited by all watchers.
 type Seeing = Shared<BoxFuture<'static, Option<Seen>>>;
 
-/// A look at a run.
+/// One rendering of a run.
 struct Look {
-    /// When it began, and how much had been told by then. Empty: it has not.
+    /// When it began, and the version by then. Empty: not yet.
     begun: Arc<OnceLock<(Instant, u64)>>,
     seen: Seeing,
 }
 
 impl Look {
-    /// Whether it shows the run as it is, to somebody who looks when so much was told.
+    /// Whether it is current at this version.
     fn is_new(&self, told: u64) -> bool {
         let failed = matches!(self.seen.peek(), Some(None));
         let new = |(at, before): &(Instant, u64)| *before == told && at.elapsed() < SHOWN;
         !failed && self.begun.get().is_none_or(new)
     }
 
-    /// Until another may begin.
+    /// Waits until the next rendering may begin.
     async fn over(self) {
         self.seen.await;
         if let Some((at, _)) = self.begun.get() {
@@ -126,7 +125,7 @@ impl Look {
 }
 
 impl Lookout {
-    /// The run as somebody has just seen it, or else as it is seen `anew`.
+    /// The current rendering, or a new one by `render`.
     fn look(&self, anew: impl Future<Output = Option<Seen>> + Send + 'static) -> Seeing {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(look) = &*last
@@ -137,15 +136,15 @@ impl Lookout {
         let (begun, told) = (Arc::new(OnceLock::new()), self.told.clone());
         let (begins, before) = (begun.clone(), last.take());
         let seen = async move {
-            // Looks are one after the other: nobody is shown what was before what it has seen.
+            // Renderings are sequential, so no watcher sees the past.
             if let Some(before) = before {
                 before.over().await;
             }
-            // What is told from here on may not be in it.
+            // Later invalidations may not be part of it.
             let _ = begins.set((Instant::now(), told.load(Ordering::Acquire)));
             anew.await
         };
-        // By itself: a look that nobody waits for any more would keep its connection to a database.
+        // A task, so that a rendering whose watchers left still returns its database connection.
         let seen = tokio::spawn(seen).map(|seen| seen.ok().flatten()).boxed().shared();
         *last = Some(Look { begun, seen: seen.clone() });
         seen
@@ -165,7 +164,7 @@ pub(super) async fn events(
     })?;
     let lookout = app.0.lookouts.at(&id);
     feed::open(app, Run { id, lookout, _place: place }, async |app, run| {
-        // What can be seen is there; of anything else the store says why not.
+        // If there is no view, the store tells why.
         if run.look(app).await.is_some() {
             return Ok(());
         }
@@ -236,7 +235,7 @@ mod tests {
         assert!((&mut second).now_or_never().is_none(), "it waits");
         let third = lookout.look(never("the second will do"));
         go.send("first").expect("it looks");
-        // Nobody waits for the first one: it goes on by itself.
+        // The first rendering proceeds without being polled.
         assert_eq!((text(third).await, text(second).await), ("second".into(), "second".into()));
         assert_eq!(text(first).await, "first");
     }
@@ -278,7 +277,7 @@ mod tests {
         assert!(lookouts.all().len() <= 2, "the one that is watched, and the last");
     }
 
-    /// A fleet whose store changes without anybody being told of it, as it does with heartbeats.
+    /// The store changes without news, as it does with heartbeats.
     #[tokio::test]
     async fn those_who_watch_a_run_have_it_looked_at_once() {
         let folder = std::env::temp_dir().join(format!("fleet-watch-{}", std::process::id()));

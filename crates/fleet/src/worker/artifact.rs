@@ -1,4 +1,4 @@
-//! Files that a job wants kept.
+//! Finds the files of a job's artifacts.
 
 use super::blocking::Wanted;
 use super::files::{DEPTH_MAX, ENTRIES_MAX, RelativePath};
@@ -11,23 +11,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Files of one job at most; more cannot be named in its `Complete`.
+/// Most files of one job: the limit of lists in `Complete`, with the log.
 const FILES_MAX: usize = 255;
-/// How long files are looked for. A job may leave more than anybody can look at.
+/// Time limit of the search.
 const LOOK_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A file that fits a pattern.
+/// A file that matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
     pub(super) kind: String,
     pub(super) at: PathBuf,
-    /// What it will be called.
+    /// Name of the object.
     pub(super) name: String,
 }
 
-/// The files that the patterns mean, each once, under the first that fits. Links are none of them, wherever
-/// they lead. Takes as long as a disk does, and no longer than it may. An error is the machine's: what a job
-/// did to its folder only means that it has no files.
+/// The files that match, each once, under the first matching pattern. Links never match. Blocks on the disk,
+/// up to a time limit. Errors are the machine's: whatever a job did to its directory only means that it has
+/// no files.
 pub(super) fn find(
     dir: &JobDir,
     specs: &[ArtifactSpec],
@@ -36,7 +36,7 @@ pub(super) fn find(
     if specs.is_empty() {
         return Ok(vec![]);
     }
-    // The job may have put a link where its steps began.
+    // The job may have replaced its working directory by a link.
     let below = dir.start.strip_prefix(&dir.folder).unwrap_or(Path::new("work"));
     if !(RelativePath { root: &dir.folder, path: below }).is_folder()? {
         return Ok(vec![]);
@@ -53,7 +53,7 @@ pub(super) fn find(
     let all = search.folder(&dir.start, &begin, 0);
     wanted.check()?;
     if !all {
-        tracing::warn!("a job has more files than are looked at; some are not kept");
+        tracing::warn!("artifact search cut short, some files not kept");
     }
     let mut names = Names::default();
     let found = search.found.into_iter().map(|(index, at)| {
@@ -64,8 +64,8 @@ pub(super) fn find(
     Ok(found.collect())
 }
 
-/// Names that are taken, and the folders that they are in. What was clean of itself keeps its name, and
-/// what meets it after cleaning has another: no name is a folder of another's.
+/// Object names in use, and their directories. A name that collides after cleaning gets another, and no name
+/// is a directory of another name.
 #[derive(Default)]
 struct Names {
     objects: BTreeSet<String>,
@@ -73,10 +73,10 @@ struct Names {
 }
 
 impl Names {
-    /// A name for a file that nobody has.
+    /// An unused name for a file.
     fn take(&mut self, kind: &str, path: &Path) -> String {
         let name = object_name(kind, path);
-        // By what it was called before it was cleaned. A job may have called another file so, too.
+        // By its original path, with a counter: a job may have given another file this very name.
         let hashed = (0_u32..).map(|n| {
             let text = format!("{n}\n{kind}\n{}", path.display());
             format!("{}/{}", &sha256_hex(text.as_bytes())[..16], end_of(&name))
@@ -95,16 +95,15 @@ impl Names {
     }
 }
 
-/// The folders that a name is in.
+/// Directories of a name.
 fn folders(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(end, _)| &name[..end])
 }
 
-/// A walk through a job's files.
 struct Search<'a> {
-    /// None: it fits nothing.
+    /// None: invalid, matches nothing.
     patterns: &'a [Option<PathPattern>],
-    /// The first files by the place of their pattern and their path.
+    /// The first files, by index of their pattern and path.
     found: BTreeSet<(usize, PathBuf)>,
     left: u64,
     until: Instant,
@@ -112,15 +111,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks through a folder. False: there was no more time, or too much to look at, or nobody waits.
+    /// Searches a directory. False: out of time, too many entries, or cancelled.
     fn folder(&mut self, folder: &Path, above: &Vec<Option<Reached>>, depth: usize) -> bool {
-        // What cannot be read is not kept.
+        // Unreadable directories are skipped.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if self.left == 0 || Instant::now() > self.until || !self.wanted.still() {
                 return false;
             }
             self.left -= 1;
-            // Of the entry itself: a link is neither a file nor a folder.
+            // Without following links.
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             let name = name.to_string_lossy();
@@ -153,7 +152,7 @@ impl Search<'_> {
     }
 }
 
-/// A name that an object can have: other characters become `_`.
+/// A valid object name: other characters become `_`.
 fn object_name(kind: &str, path: &Path) -> String {
     let clean = |text: &str| -> String {
         let fine = |c: char| c.is_ascii_alphanumeric() || "-_.+@=".contains(c);
@@ -161,14 +160,14 @@ fn object_name(kind: &str, path: &Path) -> String {
     };
     let parts = path.iter().map(|part| clean(&part.to_string_lossy()));
     let name = std::iter::once(clean(kind)).chain(parts).collect::<Vec<_>>().join("/");
-    // Names have a longest length; a long one keeps its end, and a hash of all of it.
+    // A long name becomes its hash and its end.
     match name.len() {
         0..=200 => name,
         _ => format!("{}/{}", &sha256_hex(name.as_bytes())[..16], end_of(&name)),
     }
 }
 
-/// The end of a name, which is ASCII: what people know a file by.
+/// The end of an ASCII name: what people recognise.
 fn end_of(name: &str) -> &str {
     name.rsplit('/').next().map_or("", |end| &end[end.len().saturating_sub(150)..])
 }
@@ -220,7 +219,7 @@ mod tests {
         std::fs::remove_dir(&dir.start).expect("removed");
         std::os::unix::fs::symlink("/etc", &dir.start).expect("a link");
         assert_eq!(find(&dir, &[spec("all", "*")], &Wanted::default()).expect("looked at"), []);
-        // Not a job's doing: it is not taken for a job without files.
+        // The machine's error, not a job without files.
         let elsewhere = dir.folder.join("elsewhere");
         let lost = JobDir {
             start: elsewhere.join("work"),
@@ -231,7 +230,7 @@ mod tests {
         assert!(find(&lost, &[spec("all", "*")], &Wanted::default()).is_err());
     }
 
-    /// With links followed these are more paths than can be counted.
+    /// Following links would give exponentially many paths.
     #[test]
     fn links_in_circles_are_not_walked() {
         let dir = dir("circle");
@@ -255,7 +254,7 @@ mod tests {
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }
 
-    /// Fault 10: one that is a folder of another's can be kept nowhere.
+    /// Fault 10: an object whose name is a directory of another's cannot be stored.
     #[test]
     fn names_that_meet_after_cleaning_stay_apart() {
         let dir = dir("meet");
@@ -273,7 +272,7 @@ mod tests {
             assert!(folders(name).all(|folder| !names.contains(folder)), "{names:?}");
             assert!(crate::message::is_object_path(name), "{name}");
         }
-        // However many meet.
+        // Any number of collisions.
         let mut names = Names::default();
         let one =
             |n: u32| format!("{}{}", "y".repeat(180), char::from_u32(0x4e00 + n).expect("a sign"));

@@ -1,4 +1,4 @@
-//! Heartbeats: as long as the lease is needed, and a little apart from everybody else's.
+//! Heartbeats of a lease, with jitter.
 
 use super::call::shortened;
 use super::link::Link;
@@ -12,15 +12,15 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// News are told so soon after the last beat, and no sooner: they are for eyes.
+/// Shortest time between a heartbeat and one that reports a change.
 const NEWS_PAUSE: Duration = Duration::from_millis(500);
 
-/// What the last beat said.
+/// Content of the last heartbeat.
 struct LastBeat {
     phase: Phase,
-    /// How far the job is, in tenths.
+    /// Progress in tenths.
     tenths: u8,
-    /// None: there was none yet.
+    /// None: none was sent.
     at: Option<Instant>,
 }
 
@@ -28,34 +28,32 @@ fn tenths(percent: Option<u8>) -> u8 {
     percent.unwrap_or(0) / 10
 }
 
-/// What is needed to beat.
 pub(super) struct Beats {
-    /// The way to the orchestrator.
     pub(super) link: Link,
     pub(super) runner_id: RunnerId,
     pub(super) granted: LeaseGranted,
     pub(super) status: watch::Receiver<Status>,
-    /// What must not be told with it.
+    /// Masks secrets in progress texts.
     pub(super) mask: Mask,
-    /// What the answers want of the job.
+    /// Where cancellations and a lost lease are signalled.
     pub(super) control: watch::Sender<Control>,
-    /// What time this side takes it for. Nothing is decided by it.
+    /// For the message's timestamp only.
     pub(super) clock: Clock,
-    /// Until when the lease holds, as far as this side knows.
+    /// When the lease expires, as far as this side knows.
     pub(super) held_until: watch::Sender<Instant>,
 }
 
 impl Beats {
-    /// Beats until the lease is lost. Whoever needs it no more drops this.
+    /// Sends heartbeats until the lease is lost.
     pub(super) async fn run(self) {
         let interval = Duration::from_secs(self.granted.heartbeat_interval_seconds.into());
         let (mut seq, mut backoff, mut pause) = (0, Backoff::default(), jittered(interval));
-        // The acknowledgement has told as much.
+        // Known from the acknowledgement.
         let mut told = LastBeat { phase: Phase::Starting, tenths: 0, at: None };
         loop {
             tokio::select! {
                 () = sleep(pause) => {}
-                // A short job is over before its first turn: that it runs is told at once.
+                // A short job would end before its first heartbeat: a new phase is reported at once.
                 () = self.news(&told), if !backoff.failing() => {}
             }
             seq += 1;
@@ -73,12 +71,12 @@ impl Beats {
                     self.heard(sent, &ack);
                 }
                 Err(error) if error.passes() => {
-                    // Never more often than asked for otherwise.
+                    // Never less often than the interval.
                     pause = backoff.pause().min(interval);
-                    tracing::warn!(%error, "a heartbeat is not answered");
+                    tracing::warn!(%error, "heartbeat not answered, retrying");
                 }
                 Err(error) => {
-                    tracing::warn!(%error, job = %self.granted.job_id, "the lease is lost");
+                    tracing::warn!(%error, job = %self.granted.job_id, "lease lost");
                     self.control.send_if_modified(|control| control.raise(Control::Stale));
                     return;
                 }
@@ -86,8 +84,8 @@ impl Beats {
         }
     }
 
-    /// Until there is another phase to tell than was told or, to somebody who waits for a call, that it is
-    /// further. How far steps are is told with the next beat.
+    /// Waits for a new phase or, of a call, for progress. Progress of steps is reported with the next
+    /// heartbeat.
     async fn news(&self, told: &LastBeat) {
         let call = self.granted.job_spec.as_ref().is_some_and(|spec| spec.call.is_some());
         let mut status = self.status.clone();
@@ -96,7 +94,7 @@ impl Beats {
             status.phase != told.phase || call && further
         };
         if status.wait_for(news).await.is_err() {
-            // Nobody is left to have news of.
+            // The job ended.
             std::future::pending::<()>().await;
         }
         if let Some(at) = told.at {
@@ -122,7 +120,7 @@ impl Beats {
     }
 
     fn heard(&self, sent: Instant, ack: &HeartbeatAck) {
-        // From when it was sent: the orchestrator cannot have counted from earlier.
+        // Counted from when it was sent: the orchestrator counts from later.
         let ttl = Duration::from_secs(ack.new_lease_ttl_seconds.into());
         self.held_until.send_replace(sent + ttl);
         if ack.cancel_requested {

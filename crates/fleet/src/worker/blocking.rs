@@ -1,11 +1,10 @@
-//! Work that takes as long as a disk does.
+//! Blocking work, cancelled when its future is dropped.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody still waits for what is done. Whoever does it looks between files: a thread cannot be
-/// stopped from outside.
+/// Cancellation flag of blocking work, checked between files: a thread cannot be stopped from outside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     given_up: Arc<AtomicBool>,
@@ -16,7 +15,7 @@ impl Wanted {
         !self.given_up.load(Ordering::Relaxed)
     }
 
-    /// The same, for work that may fail.
+    /// An error once cancelled.
     pub(super) fn check(&self) -> io::Result<()> {
         match self.still() {
             true => Ok(()),
@@ -29,7 +28,7 @@ impl Wanted {
     }
 }
 
-/// Whoever waits. Dropped, it does not.
+/// Cancels on drop.
 struct Waiter(Wanted);
 
 impl Drop for Waiter {
@@ -38,7 +37,7 @@ impl Drop for Waiter {
     }
 }
 
-/// Does it where nobody else waits for it: heartbeats go on meanwhile. It is told when this is dropped.
+/// Runs work on a blocking thread, so heartbeats go on. Dropping the future cancels it.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Wanted) -> T + Send + 'static,
 ) -> io::Result<T> {

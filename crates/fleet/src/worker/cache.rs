@@ -1,6 +1,5 @@
-//! Folders that jobs find again, on this machine, by a key. A cache is whole or not there: it is
-//! copied beside its place and then renamed, and the first one under a key stays. If all of them together
-//! are too large, those go that were not used for longest.
+//! Caches: directories that jobs of this machine share by key. A cache is complete or absent: it is copied to
+//! a temporary name and renamed, and the first one under a key stays. Least recently used caches are evicted.
 
 use super::blocking::Wanted;
 use super::files::{self, Budget, RelativePath, Size};
@@ -12,17 +11,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The caches of a worker.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     folder: PathBuf,
     bytes_max: u64,
-    /// Whose jobs these are for. None: nobody knows.
+    /// Submitter whose jobs use them, if known.
     scope: Option<String>,
 }
 
 impl Caches {
-    /// In a folder. What was left half done is removed: one worker has it at a time.
+    /// Opens the directory and removes incomplete caches: one worker uses it at a time.
     pub(super) fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         for left in fs::read_dir(folder)? {
@@ -37,24 +35,23 @@ impl Caches {
         Ok(caches)
     }
 
-    /// The same, for the jobs of one submitter: whoever keeps something under a key first decides what the
-    /// next job with that key runs.
+    /// The caches of one submitter: the first job that saves a key decides what later jobs with that key run.
     pub(super) fn of(&self, scope: Option<&str>) -> Self {
         Self { scope: scope.map(str::to_owned), ..self.clone() }
     }
 
     fn at(&self, spec: &CacheSpec) -> PathBuf {
-        // Kinds are apart: the same key may mean something else in another.
+        // A key may mean something else with another kind.
         let mut text = format!("{}\n{}", spec.kind, spec.key);
         if let Some(scope) = &self.scope {
-            // With lengths: no kind and key of somebody else's look like these.
+            // Lengths make the encoding unambiguous.
             text = format!("{}:{scope}{}:{text}", scope.len(), spec.kind.len());
         }
         self.folder.join(&sha256_hex(text.as_bytes())[..32])
     }
 
-    /// Puts what is there into a job's folders. True: something was. A cache that cannot be put there is
-    /// removed, and with it what was put there of it: the job begins without. An error if that stays.
+    /// Copies a cache into a job's directory. True: it existed. If that fails, the cache and the partial copy
+    /// are removed, and the job starts without. An error if the partial copy remains.
     pub(super) fn restore(
         &self,
         spec: &CacheSpec,
@@ -73,17 +70,17 @@ impl Caches {
             files::copy(from, of(dir, path), &mut budget).map(|_| ())
         });
         let Err(error) = copied.and_then(|()| used(&at)) else { return Ok(true) };
-        // If it is only that nobody waits any more, nothing is wrong with it.
+        // A cancelled copy says nothing about the cache.
         wanted.check()?;
-        tracing::warn!(%error, "a cache cannot be restored and is removed");
+        tracing::warn!(%error, "failed to restore a cache, removed it");
         discard(&at);
         paths.iter().flatten().try_for_each(|path| of(dir, path).remove())?;
-        // They may have been among what was removed.
+        // They may have been removed with it.
         dir.folders()?;
         Ok(false)
     }
 
-    /// Keeps what a job left in its folders, if nothing is kept under the key.
+    /// Saves directories of a job, unless the key exists.
     pub(super) fn save(&self, spec: &CacheSpec, dir: &JobDir, wanted: &Wanted) -> io::Result<()> {
         let at = self.at(spec);
         if at.exists() {
@@ -91,7 +88,7 @@ impl Caches {
         }
         let new = self.folder.join(format!(".new-{}", random_hex::<8>()));
         fs::create_dir(&new)?;
-        // What is larger than all may be would be the next to go.
+        // A cache larger than the limit would be evicted next.
         let mut budget = Budget::new(self.bytes_max, wanted);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), JobDir::locate(path)) else {
@@ -101,7 +98,7 @@ impl Caches {
             files::copy(of(dir, &path), to, &mut budget).map(|_| ())
         });
         let renamed = copied.and_then(|()| match fs::rename(&new, &at) {
-            // Another was faster; its is as good.
+            // Another job saved it first.
             Err(_) if at.exists() => Ok(()),
             other => other,
         });
@@ -111,8 +108,7 @@ impl Caches {
         Ok(())
     }
 
-    /// Removes what was not used for longest, until the rest is small enough. Before that, what cannot be
-    /// looked at: nobody could use it, or say how large it is.
+    /// Removes unreadable caches, then least recently used ones until the rest fits.
     fn evict(&self) {
         let mut all = Vec::new();
         for at in fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|at| at.path()) {
@@ -120,7 +116,7 @@ impl Caches {
             match (modified, files::size(&at)) {
                 (Ok(modified), Size { bytes, whole: true }) => all.push((modified, bytes, at)),
                 _ => {
-                    tracing::warn!("a cache that cannot be read is removed");
+                    tracing::warn!(path = %at.display(), "cache unreadable, removed it");
                     discard(&at);
                 }
             }
@@ -131,36 +127,34 @@ impl Caches {
             if bytes <= self.bytes_max {
                 break;
             }
-            tracing::info!(bytes = size, "a cache is removed to make room");
+            tracing::info!(bytes = size, "cache evicted");
             discard(&at);
             bytes -= size;
         }
     }
 }
 
-/// A path in a job's folder.
 fn of<'a>(dir: &'a JobDir, path: &'a Path) -> RelativePath<'a> {
     RelativePath { root: &dir.folder, path }
 }
 
-/// Its turn to be removed comes last.
+/// Marks a cache as used.
 fn used(at: &Path) -> io::Result<()> {
     fs::File::open(at)?.set_modified(SystemTime::now())
 }
 
-/// Removes it, or tells why not: nothing depends on it.
+/// Removes a cache. Nothing depends on it.
 fn discard(at: &Path) {
     if let Err(error) = files::remove(at) {
-        tracing::warn!(%error, "a cache is left behind");
+        tracing::warn!(%error, path = %at.display(), kind = "cache", "cleanup failed");
     }
 }
 
-/// Two paths of a job's caches that are one, or one in the other: what is restored to one would meet what
-/// is restored to the other.
+/// Two paths of a job's caches that are equal or nested: restoring one would collide with the other.
 pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
     let paths = specs.iter().flat_map(|spec| &spec.paths);
     let mut all: Vec<_> = paths.filter_map(|path| Some((JobDir::locate(path)?, &**path))).collect();
-    // A folder comes right before what is in it.
+    // A directory sorts right before its content.
     all.sort();
     let meet = all.windows(2).find(|two| two[1].0.starts_with(&two[0].0));
     meet.map(|two| (two[0].1, two[1].1))
@@ -195,7 +189,7 @@ mod tests {
         caches.save(&spec("a"), &first, &Wanted::default()).expect("saved");
         fs::write(first.home.join(".nuget/packages/p/x"), "2").expect("a file");
         caches.save(&spec("a"), &first, &Wanted::default()).expect("left as it was");
-        // A link of the job's does not lead the worker to files that are not the job's.
+        // The worker does not follow a job's link to other files.
         std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target"))
             .expect("a link");
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
@@ -213,7 +207,7 @@ mod tests {
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// Fault 14: one who keeps something under another's key would decide what the other's jobs run.
+    /// Fault 14: a submitter could plant a cache that another's jobs run.
     #[test]
     fn submitters_do_not_find_each_others_caches() {
         let folder = std::env::temp_dir().join(format!("fleet-scope-{}", std::process::id()));
@@ -248,7 +242,7 @@ mod tests {
         let dir = dir(&folder, "job");
         fs::write(dir.folder.join("work/big"), [0; 100]).expect("a file");
         let there = || ["a", "b", "c"].map(|key| caches.at(&spec(key)).exists());
-        // Clocks of files may be coarse.
+        // File times may be coarse.
         let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
         for key in ["a", "b"] {
             caches.save(&spec(key), &dir, &Wanted::default()).expect("saved");
@@ -271,7 +265,7 @@ mod tests {
         CacheSpec { kind: "d".to_owned(), key: key.to_owned(), paths }
     }
 
-    /// Links are kept and restored as they are, and nobody reads or writes where they lead.
+    /// Links are saved and restored as links, never followed.
     #[test]
     fn links_of_a_cache_are_not_followed() {
         let folder = std::env::temp_dir().join(format!("fleet-through-{}", std::process::id()));
@@ -286,7 +280,7 @@ mod tests {
         }
         fs::write(work.join("q/l/kept"), "evil").expect("a file");
         fs::write(work.join("e/f"), "evil").expect("a file");
-        // As in an environment of Python's, and worse.
+        // As in a Python environment, and worse.
         let links: [(&str, &Path); 5] = [
             ("p/bin/python", Path::new("/usr/bin/python3")),
             ("p/l", &outside),
@@ -306,7 +300,7 @@ mod tests {
         }
         assert_eq!(fs::read_link(at.join("2")).expect("a link"), outside);
         assert_eq!(fs::read_to_string(work.join("q/l/kept")).expect("a file"), "evil");
-        // A folder that would be restored to where a link was: as somebody else may have kept it.
+        // A planted cache with a directory where a link was restored before.
         let at = caches.at(&spec("old", &[]));
         for (link, target) in [("0/l", outside.clone()), ("2/f", outside.join("new"))] {
             fs::create_dir_all(at.join(link).parent().expect("a folder")).expect("a folder");
@@ -320,7 +314,7 @@ mod tests {
                 .expect("without")
         );
         assert!(!at.exists() && !work.join("x").exists(), "neither it nor half of it is left");
-        // Links that are there, however they came there, are not followed either.
+        // Existing links are not followed either.
         for paths in [["y", "w"], ["w", "y"], ["z", "w"], ["z/l", "w"]] {
             caches.save(&spec("good", &["q", "e"]), &first, &Wanted::default()).expect("saved");
             let (folder, file) = (work.join("y/l"), work.join("y/f"));
@@ -342,7 +336,7 @@ mod tests {
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// A file in the way is no reason to fail a job again and again.
+    /// A file in the way must not fail every attempt of a job.
     #[test]
     fn a_job_begins_without_a_cache_that_does_not_fit() {
         let folder = std::env::temp_dir().join(format!("fleet-without-{}", std::process::id()));
@@ -352,7 +346,7 @@ mod tests {
         fs::write(first.folder.join("work/sub/a"), "x").expect("a file");
         fs::write(first.folder.join("work/sub/b"), "x").expect("a file");
         caches.save(&spec("k", &["sub"]), &first, &Wanted::default()).expect("saved");
-        // Where the next job begins there is a file in the cache.
+        // The cache has a file where the next job has its working directory.
         second.start = second.folder.join("work/sub/b");
         fs::create_dir_all(&second.start).expect("a folder");
         assert!(
@@ -383,7 +377,7 @@ mod tests {
         let tool = second.folder.join("work/m/.bin/tool");
         assert_eq!(fs::read_to_string(&tool).expect("a file"), "x");
         assert_eq!(tool.metadata().expect("a file").permissions().mode() & 0o7777, 0o755);
-        // More than all caches may be is not copied.
+        // More than the limit is not copied.
         let small = Caches::open(&folder.join("small"), 100).expect("a folder");
         fs::File::create(first.folder.join("work/m/big"))
             .expect("a file")
@@ -395,7 +389,7 @@ mod tests {
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// Longer than a path can be, which nothing that goes by paths can look at.
+    /// Deeper than the longest path.
     #[test]
     fn no_cache_keeps_a_worker_from_starting_or_others_from_being_removed() {
         let folder = std::env::temp_dir().join(format!("fleet-long-{}", std::process::id()));
@@ -416,12 +410,12 @@ mod tests {
                 .expect("restored")
         );
         assert_eq!(files::size(&second.folder.join("work/long")).bytes, 100);
-        // Clocks of files may be coarse.
+        // File times may be coarse.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(work.join("other"), [0; 100]).expect("a file");
         caches.save(&spec("other", &["other"]), &first, &Wanted::default()).expect("saved");
         assert!(!at("long").exists() && at("other").exists(), "the bound holds");
-        // Deeper than anybody looks: it goes, and what can be used stays.
+        // Too deep to measure: it is removed, usable caches stay.
         files::deep(&at("deep").join("0"), "d", 1_000, b"x");
         again();
         assert!(!at("deep").exists() && at("other").exists());

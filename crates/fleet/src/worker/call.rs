@@ -1,5 +1,5 @@
-//! Calls: work that the worker does in its own process, by an executor that it was given. The lease, its
-//! heartbeats and its end are those of any other job; only the steps are missing.
+//! Calls: jobs that an executor runs inside the worker's process. Lease, heartbeats and completion are those
+//! of any job.
 
 use super::lease_run::LeaseRun;
 use super::status::Control;
@@ -12,19 +12,18 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
-/// How far a call is, in percent and in words. Called as often as the executor likes.
+/// Reports progress of a call: percent and text. May be called at any rate.
 pub type Report<'a> = &'a (dyn Fn(u8, &str) + Send + Sync);
 
-/// Why a call gave nothing.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
-    /// What that means for the job: whether others may try.
+    /// Cause, which decides whether the job is retried.
     pub failure: Failure,
     pub why: String,
 }
 
-/// Does calls. What it does ends when its future is dropped: the lease is lost then, or nobody wants the
-/// result any more.
+/// Executes calls. Dropping the future cancels the call: the lease was lost or the job cancelled.
 pub trait Executor: Send + Sync {
     fn execute<'a>(
         &'a self,
@@ -33,7 +32,6 @@ pub trait Executor: Send + Sync {
     ) -> BoxFuture<'a, Result<Data, CallError>>;
 }
 
-/// The executor of a worker.
 #[derive(Clone)]
 pub struct Calls(pub Arc<dyn Executor>);
 
@@ -44,7 +42,7 @@ impl fmt::Debug for Calls {
 }
 
 impl LeaseRun<'_> {
-    /// Does a call, and says how it went.
+    /// Runs a call and reports its end.
     pub(super) async fn call(&self, call: &Call, until: Instant) {
         let Some(Calls(executor)) = self.context.config.executor.clone() else {
             let why = "this worker does no calls".to_owned();
@@ -59,12 +57,12 @@ impl LeaseRun<'_> {
             });
         };
         let mut control = self.control.subscribe();
-        // Whichever is first ends the others: a call that is not waited for any more does not go on.
+        // The first to finish cancels the others.
         let (ended, failure, output) = tokio::select! {
             done = AssertUnwindSafe(executor.execute(call, &report)).catch_unwind() => match done {
                 Ok(Ok(output)) => (Ended::Succeeded, None, Some(output)),
                 Ok(Err(CallError { failure, why })) => (Ended::Broken(why), Some(failure), None),
-                // It would break down elsewhere, too.
+                // A panic would repeat on other workers.
                 Err(_) => {
                     let why = "the executor broke down".to_owned();
                     (Ended::Broken(why), Some(Failure::StepFailed), None)
@@ -84,7 +82,7 @@ impl LeaseRun<'_> {
     }
 }
 
-/// The beginning of a text: as much as a message has room for.
+/// The beginning of a text, as long as a message allows.
 pub(super) fn shortened(text: &str) -> String {
     let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at));
     text[..end.unwrap_or(0)].to_owned()

@@ -1,4 +1,4 @@
-//! The end of a lease: what is said of it, until the orchestrator has heard it.
+//! Reports the end of a job until the orchestrator has answered.
 
 use super::call::shortened;
 use super::lease_run::LeaseRun;
@@ -14,7 +14,7 @@ use crate::message::{
 use tokio::time::Instant;
 
 impl LeaseRun<'_> {
-    /// Says how it went, until it is heard.
+    /// Reports how the job ended, until it is answered.
     pub(super) async fn end(
         &self,
         ended: Ended,
@@ -25,7 +25,7 @@ impl LeaseRun<'_> {
         if ended == Ended::Stale {
             return;
         }
-        let (how, said) = match ended {
+        let (summary, answer) = match ended {
             Ended::Canceled => {
                 let stopped = self.cancel_ack(artifacts);
                 let said = self.say::<_, CancelAckAck>("cancel-ack", &stopped).await;
@@ -38,17 +38,17 @@ impl LeaseRun<'_> {
             }
         };
         let (job, fence) = (&self.granted.job_id, &self.granted.fence);
-        match said {
-            Some(Ok(())) => tracing::info!(%job, %fence, how, "a job is over for this worker"),
-            Some(Err(error)) => tracing::warn!(%error, %job, "a job's end is not taken"),
-            // A heartbeat has told it already.
+        match answer {
+            Some(Ok(())) => tracing::info!(%job, %fence, summary, "job finished"),
+            Some(Err(error)) => tracing::warn!(%error, %job, %fence, "completion rejected"),
+            // Logged when the heartbeat was answered.
             None => {}
         }
     }
 
-    /// Says the last of a lease, until it is heard. None: the lease is over, and nothing more is said under it.
+    /// Sends the last message of a lease until it is answered. None: the lease was lost.
     async fn say<M: Body, A: Body>(&self, path: &str, last: &M) -> Option<Result<A, LinkError>> {
-        // What was sent once may have been heard: it is sent again all the same, but not under a lease that is over.
+        // Resending is idempotent, but nothing is sent under an expired lease.
         let said = retry_until_answered(async || match self.sure().await {
             true => self.context.link.send(path, last).await.map(Some),
             false => Ok(None),
@@ -56,8 +56,8 @@ impl LeaseRun<'_> {
         said.await.transpose()
     }
 
-    /// Nothing is said under a lease that may be over: first a heartbeat must have said that it is not.
-    /// False: it said that it is.
+    /// Waits until the lease is known to hold: after its expiry a heartbeat must be answered first. False: it
+    /// is lost.
     async fn sure(&self) -> bool {
         let (mut held, mut control) = (self.held_until.subscribe(), self.control.subscribe());
         tokio::select! {

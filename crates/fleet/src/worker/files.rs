@@ -1,5 +1,5 @@
-//! Trees of files that jobs made. The worker handles them outside of any sandbox, so no link in them is
-//! followed, what is copied is bounded, and what is removed goes whatever its modes and however deep.
+//! Directory trees made by jobs, handled outside of any sandbox: links are never followed, copies are
+//! bounded, and removal works with any modes and depth.
 
 mod held;
 mod remove;
@@ -19,19 +19,19 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
-/// Deepest folder that is looked into. Each level of a copy holds three descriptors.
+/// Deepest directory that is copied or searched. Each level of a copy holds three descriptors.
 pub(super) const DEPTH_MAX: usize = 64;
-/// The same where only sizes are looked at: images may be deeper. Each level holds one.
+/// The same for sizes: images may be deeper. Each level holds one descriptor.
 const SIZE_DEPTH_MAX: usize = 256;
-/// Most files and folders of one tree that are looked at.
+/// Most entries of one tree.
 pub(super) const ENTRIES_MAX: u64 = 1_000_000;
-/// So much of a file is copied between two looks at whether it is still wanted.
+/// Bytes copied between two checks for cancellation.
 const PIECE_BYTES: u64 = 64 * 1024 * 1024;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What may still be copied, as long as somebody waits for it.
+/// Remaining limits of a copy.
 #[derive(Debug)]
 pub(super) struct Budget<'a> {
     bytes: u64,
@@ -59,12 +59,12 @@ fn refused(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// A path beneath a folder.
+/// A path below a trusted directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RelativePath<'a> {
-    /// The folder; nothing that a job makes is on the way to it.
+    /// The directory. No job controls its path.
     pub(super) root: &'a Path,
-    /// Names, each of which may be a job's.
+    /// Path below it. A job controls each component.
     pub(super) path: &'a Path,
 }
 
@@ -78,20 +78,20 @@ impl<'a> RelativePath<'a> {
         Ok((self.path.parent().unwrap_or(Path::new("")), name))
     }
 
-    /// Whether it is a folder, with no link on the way.
+    /// Whether it is a directory reached without links.
     pub(super) fn is_folder(&self) -> io::Result<bool> {
         Ok(reached(self.root()?, self.path)?.is_some())
     }
 
-    /// The folder above it, if it is there and no link leads to it.
+    /// Its parent, if it is reached without links.
     fn above(&self) -> io::Result<Option<OwnedFd>> {
         reached(self.root()?, self.split()?.0)
     }
 
-    /// Removes it, whatever it is, unless a link is on the way.
+    /// Removes it, unless a link is on the way.
     pub(super) fn remove(&self) -> io::Result<()> {
         let Some(above) = self.above()? else { return Ok(()) };
-        // At the top it has a path that no job can change.
+        // Directly below the root no job controls its path.
         let new = format!(".gone-{}", random_hex::<8>());
         let moved = rustix::fs::renameat(above, self.split()?.1, self.root()?, &*new);
         match moved {
@@ -100,7 +100,7 @@ impl<'a> RelativePath<'a> {
         }
     }
 
-    /// The folder above it, made if it is not there.
+    /// Its parent, created if missing.
     fn made(&self) -> io::Result<OwnedFd> {
         let mut folder = self.root()?;
         for part in self.split()?.0 {
@@ -110,9 +110,8 @@ impl<'a> RelativePath<'a> {
     }
 }
 
-/// A folder below another, by one name after the other, so that no link is followed and nothing leads out,
-/// on every kernel. None: a job has not made it, has put something else there, or has shut it. Errors are
-/// the machine's.
+/// Opens a directory one component at a time: no link is followed and nothing leads out, on any kernel. None:
+/// missing, not a directory, or not accessible, all of which a job can cause. Errors are the machine's.
 fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
     let mut folder = root;
     for part in path.components() {
@@ -120,7 +119,7 @@ fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
         folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
             Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::ACCESS)) => {
-                tracing::warn!(%error, path = %path.display(), "no folder of a job's to look into");
+                tracing::warn!(%error, path = %path.display(), "not a directory of the job");
                 return Ok(None);
             }
             opened => opened?,
@@ -129,7 +128,7 @@ fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
     Ok(Some(folder))
 }
 
-/// A folder in a folder, made if it is not there. A link is none.
+/// A subdirectory, created if missing. Links are refused.
 fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Result<OwnedFd> {
     match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -138,10 +137,9 @@ fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Resul
     Ok(rustix::fs::openat(folder, name, FOLDER, Mode::empty())?)
 }
 
-/// Copies a file or a tree; false if there is none. Files are new: one that is there is an error, and
-/// nothing is written through a link. Links are copied as they are, wherever they lead: to the worker they
-/// are names, which nothing here follows, and to a job in its sandbox they lead where it may go anyway.
-/// Nothing keeps a mode that would let others run it as this user. Devices and pipes are left out.
+/// Copies a file or a tree. False: missing. An existing file is an error, so nothing is written through a
+/// link. Links are copied as links: the worker never follows them, and in a sandbox they lead where the job
+/// may go anyway. Setuid bits are dropped. Devices and pipes are skipped.
 pub(super) fn copy(
     from: RelativePath<'_>,
     to: RelativePath<'_>,
@@ -201,7 +199,7 @@ fn entry(
     }
 }
 
-/// Copies so many bytes from one file to another, or as many as there are.
+/// Copies at most this many bytes.
 fn content(from: &File, mut to: &File, bytes: u64, wanted: &Wanted) -> io::Result<()> {
     let mut left = bytes;
     while left > 0 {
@@ -221,19 +219,19 @@ fn named(name: &CStr) -> Option<&OsStr> {
     }
 }
 
-/// How large a tree is.
+/// Size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size {
-    /// False: not all of it could be looked at.
+    /// False: some of it is unreadable.
     pub(super) whole: bool,
-    /// Bytes of the files that could.
+    /// Bytes of readable files.
     pub(super) bytes: u64,
 }
 
-/// Looks at all files in a tree, however long their paths are. What is removed meanwhile has no bytes.
+/// Measures a tree, whatever the length of its paths. Files removed meanwhile do not count.
 pub(super) fn size(at: &Path) -> Size {
     fn walk(folder: &OwnedFd, depth: usize, size: &mut Size) -> io::Result<()> {
-        // Names first: one descriptor is held for each level.
+        // Names first, so that each level holds one descriptor only.
         let all = Dir::read_from(folder)?
             .map(|entry| -> io::Result<CString> { Ok(entry?.file_name().to_owned()) });
         for name in all.collect::<io::Result<Vec<CString>>>()? {
@@ -253,7 +251,7 @@ pub(super) fn size(at: &Path) -> Size {
                 Err(Errno::NOENT) => Ok(()),
                 inside => inside.map_err(io::Error::from).and_then(|it| walk(&it, depth + 1, size)),
             };
-            // The others are looked at all the same.
+            // The rest is measured all the same.
             size.whole &= inside.is_ok();
         }
         Ok(())
@@ -271,7 +269,7 @@ pub(super) fn size(at: &Path) -> Size {
     size
 }
 
-/// Takes the bits from files by which others could run them as this user. What nobody waits for is removed soon.
+/// Clears setuid and setgid bits. If cancelled, the tree is about to be removed.
 pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
     fn walk(folder: &Path, depth: usize, left: &mut u64, wanted: &Wanted) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -285,7 +283,7 @@ pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
             } else if about.is_file() && about.permissions().mode() & 0o6000 != 0 {
                 let mode = about.permissions().mode() & 0o777;
                 if let Err(error) = fs::set_permissions(&path, Permissions::from_mode(mode)) {
-                    tracing::warn!(%error, "a file of a job stays as it is");
+                    tracing::warn!(%error, "failed to clear setuid bits");
                 }
             }
         }
@@ -293,7 +291,7 @@ pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
     walk(folder, 0, &mut { ENTRIES_MAX }, wanted);
 }
 
-/// Makes folders in folders, and a file in the last.
+/// Makes nested directories with a file in the last.
 #[cfg(test)]
 pub(super) fn deep(top: &Path, name: &str, levels: usize, bytes: &[u8]) {
     fs::create_dir_all(top).expect("a folder");
@@ -325,7 +323,7 @@ mod tests {
             assert!(!is(other).expect("looked at"), "{other:?}");
         }
         assert!(is("a/../a").is_err() && is("/etc").is_err());
-        // Nothing that a job can do: nobody is told that it has no files.
+        // A job cannot cause these: they are errors, not missing files.
         let (file, gone) = (folder.join("a/file"), folder.join("gone"));
         for root in [&file, &gone] {
             assert!(RelativePath { root, path: Path::new("a") }.is_folder().is_err());

@@ -1,4 +1,4 @@
-//! What a job leaves behind.
+//! Stores artifacts and saves caches.
 
 use super::blocking::blocking;
 use super::cache::Caches;
@@ -10,17 +10,17 @@ use super::{artifact, files};
 use crate::message::{Artifact, Failure, JobSpec};
 use std::sync::Arc;
 
-/// Why what a job left is not kept, and whose failure that is; none: the worker's.
+/// Why artifacts were not stored, and the job's failure. None: the worker's own failure.
 type Unkept = (String, Option<Failure>);
 
 impl LeaseRun<'_> {
-    /// The job's log, as an artifact.
+    /// The artifact of the job's log.
     pub(super) fn log_kept(&self) -> Artifact {
         let uri = format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
         Artifact { kind: "log".to_owned(), uri }
     }
 
-    /// Artifacts, of failed jobs too: they say why. Caches, of jobs that went well.
+    /// Stores artifacts, also of failed jobs, and saves caches of successful ones.
     pub(super) async fn keep(
         &self,
         spec: &JobSpec,
@@ -56,8 +56,8 @@ impl LeaseRun<'_> {
                 let (caches, dir) = (caches.clone(), dir.clone());
                 let saved = blocking(move |wanted| caches.save(&cache, &dir, wanted)).await;
                 if let Err(error) = saved.and_then(|saved| saved) {
-                    // The next job does without.
-                    tracing::warn!(%error, "a cache is not saved");
+                    // The next job starts without it.
+                    tracing::warn!(%error, "failed to save a cache");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The life of one lease, from its grant to the answer to its last message.
+//! A lease, from its grant to the answer to its last message.
 
 use super::IDLE_PAUSE;
 use super::beat::Beats;
@@ -26,12 +26,11 @@ use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// The last of a log has so long to be sent, once the job is over. Then the end matters more.
+/// Time for the rest of the log after the job ended. Then its end is reported.
 const LOG_PATIENCE: Duration = Duration::from_secs(60);
-/// The same for a job's folder to be removed, when the worker was told to end.
+/// Time for removing the job's directory at shutdown.
 const REMOVE_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Puts a job's caches in place.
 async fn restore(spec: &JobSpec, caches: &Caches, dir: &Arc<JobDir>) -> io::Result<()> {
     let (specs, caches, dir) = (spec.caches.clone(), caches.clone(), dir.clone());
     let restored = blocking(move |wanted| {
@@ -40,8 +39,8 @@ async fn restore(spec: &JobSpec, caches: &Caches, dir: &Arc<JobDir>) -> io::Resu
     restored.await?
 }
 
-/// Until nobody can hear any more how a job went: its lease is over by so much, as far as this side knows.
-/// Heartbeats that are answered put that off. Not before the first moment, and not after the last.
+/// Waits until the lease has been expired for `grace`, as far as this side knows: no report can arrive then.
+/// Answered heartbeats postpone it. Never returns before `first` or after `last`.
 async fn until_lease_unreachable(
     mut held_until: watch::Receiver<Instant>,
     grace: Duration,
@@ -57,14 +56,13 @@ async fn until_lease_unreachable(
     }
 }
 
-/// What a worker has for all of its leases.
+/// State of a worker shared by all its leases.
 pub(super) struct WorkerContext {
     pub(super) config: Config,
-    /// Its way to the orchestrator.
     pub(super) link: Link,
     pub(super) runner_id: RunnerId,
     pub(super) caches: Caches,
-    /// Images, if it can have containers.
+    /// Set if it runs containers.
     pub(super) images: Option<Arc<image::Store>>,
 }
 
@@ -78,7 +76,7 @@ pub(super) struct LeaseRun<'a> {
     pub(super) started: Timestamp,
 }
 
-/// Variables whose names say that their values are nobody's business.
+/// Whether a variable's name suggests a secret.
 fn secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"]
@@ -87,8 +85,8 @@ fn secret_name(name: &str) -> bool {
 }
 
 impl WorkerContext {
-    /// Does what was granted, and says how it went. Returns when the orchestrator knows, or does not
-    /// want to. `drain` becomes true when the worker is told to end.
+    /// Runs a granted job and reports its end. Returns when the orchestrator has answered, or the lease is
+    /// lost. `drain` becomes true at shutdown.
     pub(super) async fn work(
         &self,
         granted: LeaseGranted,
@@ -104,14 +102,14 @@ impl WorkerContext {
         let sent = Instant::now();
         let taken = tokio::select! {
             taken = retry_until_answered(|| self.link.send("ack-lease", &ack)) => taken,
-            // Nobody hears it, and nothing has begun.
+            // Not acknowledged, so nothing has started.
             () = self.drained(&mut drain) => return,
         };
         let acked: AckLeaseAck = match taken {
             Ok(acked) => acked,
             Err(error) => {
-                tracing::warn!(%error, job = %granted.job_id, "a lease cannot be taken");
-                // It may be granted again until it is over there.
+                tracing::warn!(%error, job = %granted.job_id, "lease not acknowledged");
+                // The lease may be granted again until it expires.
                 tokio::select! {
                     () = tokio::time::sleep(self.pause()) => {}
                     _ = drain.wait_for(|drain| *drain) => {}
@@ -147,23 +145,23 @@ impl WorkerContext {
         let patience = async {
             self.drained(&mut drain).await;
             run.control.send_if_modified(|control| control.raise(Control::Shutdown));
-            // Steps have their grace, whatever became of the lease; and it ends some time, though somebody
-            // may answer heartbeats and nothing else.
+            // Steps get their grace period even under a lost lease. Bounded, in case only heartbeats are
+            // answered.
             let first = Instant::now() + ttl + self.config.grace;
             let last = first + LOG_PATIENCE + REMOVE_PATIENCE;
             until_lease_unreachable(run.held_until.subscribe(), self.config.grace, (first, last))
                 .await;
-            tracing::warn!(job = %granted.job_id, "nobody hears how a job went");
+            tracing::warn!(job = %granted.job_id, "lease unreachable, result dropped");
         };
         let stops = async {
-            // Without a broker the answer to the next heartbeat tells.
+            // Without a broker cancellations come with heartbeats.
             let Some(cancels) = cancels else { return };
             if let Some(cancel) = cancels.next(&granted).await {
                 let until = Instant::now() + Duration::from_secs(cancel.deadline_seconds.into());
                 run.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
             }
         };
-        // Beats last until the last message is answered: the lease is needed until then.
+        // Heartbeats continue until the last message is answered.
         tokio::select! {
             () = run.live(sent) => {}
             () = patience => {}
@@ -171,16 +169,16 @@ impl WorkerContext {
         }
     }
 
-    /// Until the worker was told to end, and what it has had its time to.
+    /// Waits for shutdown and the drain time.
     async fn drained(&self, drain: &mut watch::Receiver<bool>) {
         if drain.wait_for(|drain| *drain).await.is_err() {
-            // Nobody is left who could tell it.
+            // The sender is gone: no shutdown will come.
             std::future::pending::<()>().await;
         }
         tokio::time::sleep(self.config.drain).await;
     }
 
-    /// The time between two questions. A little more or less keeps those that wait apart.
+    /// Pause between two requests for a job.
     pub(super) fn pause(&self) -> Duration {
         retry::jittered(IDLE_PAUSE)
     }
@@ -192,7 +190,7 @@ impl WorkerContext {
 
 impl LeaseRun<'_> {
     async fn live(&self, acked: Instant) {
-        tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "a job begins");
+        tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "job started");
         let until = acked + Duration::from_secs(self.granted.max_runtime_seconds.into());
         let Some(spec) = &self.granted.job_spec else {
             let why = "this worker reads embedded specs only";
@@ -229,7 +227,7 @@ impl LeaseRun<'_> {
         let mut control = self.control.subscribe();
         let (ended, failure, artifacts) = tokio::select! {
             biased;
-            // There is a deadline, or nobody who would look.
+            // A cancellation has a deadline; a lost lease makes uploads pointless.
             wish = control.wait_for(|control| *control != Control::Go) => {
                 (ended.cut(Ended::wished(wish.ok().as_deref())), None, vec![self.log_kept()])
             }
@@ -240,23 +238,23 @@ impl LeaseRun<'_> {
                 _ => (ended, None, artifacts),
             },
         };
-        // Gone before it is said that it is over.
+        // Removed before the end is reported.
         self.clear(dir).await;
         self.end(ended, failure, artifacts, None).await;
     }
 
-    /// Removes the job's folder. It is not waited for when it must be said that the job is over.
+    /// Removes the job's directory, waiting no longer than a cancellation allows.
     async fn clear(&self, dir: Arc<JobDir>) {
         let cleared = tokio::spawn(dir.clear());
         tokio::select! {
             _ = cleared => {}
             () = self.until_cancel_deadline() => {
-                tracing::warn!(job = %self.granted.job_id, "a job's end is told before its folder is gone");
+                tracing::warn!(job = %self.granted.job_id, "job directory not removed before the cancellation deadline");
             }
         }
     }
 
-    /// Until no more of a cancellation's time is left than it takes to answer it.
+    /// Waits until a cancellation's deadline is near.
     async fn until_cancel_deadline(&self) {
         let mut control = self.control.subscribe();
         let canceled = control.wait_for(|control| matches!(control, Control::Cancel { .. })).await;
@@ -267,12 +265,11 @@ impl LeaseRun<'_> {
         sleep(left - CANCEL_ACK_RESERVE.min(left / 2)).await;
     }
 
-    /// It cannot even begin.
     async fn broken(&self, why: &str, failure: Option<Failure>) {
         self.end(Ended::Broken(why.to_owned()), failure, vec![], None).await;
     }
 
-    /// The job's image, ready to be used; none if it needs none here.
+    /// Prepares the job's image, if it needs one here.
     async fn image(&self, spec: &JobSpec) -> Result<Option<Image>, String> {
         let Some(reference) = &spec.image else { return Ok(None) };
         let images = match (&self.context.config.images, &self.context.images) {
@@ -327,7 +324,7 @@ impl LeaseRun<'_> {
             tolerance: RETRY_FOR,
         };
         let mark = random_hex::<16>();
-        // If the worker is killed, the next one in its place finds the processes by this.
+        // If the worker is killed, its successor finds the processes by this mark.
         let _noted = match leftover::note(&self.context.config.folder, &mark) {
             Ok(noted) => noted,
             Err(error) => return broken(error),
@@ -355,11 +352,11 @@ impl LeaseRun<'_> {
                 () = &mut log, if !logged => logged = true,
             }
         };
-        // Every process that could write is gone: the rest of the log has an end.
+        // All writers are gone, so the log is finite.
         if !logged && ended != Ended::Stale {
             tokio::select! {
                 sent = timeout(LOG_PATIENCE, log) => if sent.is_err() {
-                    tracing::warn!(job = %self.granted.job_id, "the end of a log is not sent");
+                    tracing::warn!(job = %self.granted.job_id, "log upload timed out");
                 },
                 _ = control.wait_for(|control| *control == Control::Stale) => return Ended::Stale,
             }
@@ -408,7 +405,7 @@ mod tests {
         let (_held, until) = watch::channel(began + Duration::from_secs(3_600));
         let given_up = until_lease_unreachable(until, Duration::ZERO, (began, began + soon));
         timeout(Duration::from_secs(30), given_up).await.expect("in time");
-        // Nor before its steps had their time, though its lease was over when it was told to end.
+        // Not before the grace of steps, even if the lease expired before shutdown.
         let (_held, until) = watch::channel(began);
         let began = Instant::now();
         until_lease_unreachable(until, Duration::ZERO, (began + soon, began + 2 * soon)).await;

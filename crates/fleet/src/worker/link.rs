@@ -1,4 +1,4 @@
-//! The way to the orchestrator: signed requests, and what their answers mean.
+//! Client of the orchestrator's worker API: signed requests and the meaning of responses.
 
 use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
 use crate::http::{Endpoint, reason};
@@ -16,49 +16,46 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 
-/// The time that an answer may take, besides what it was asked to wait.
+/// Response timeout, beyond a requested wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
-/// It is another time there. Its answer says which.
+/// Error code: the signature's time is off. The response carries the right one.
 pub(super) const BAD_CLOCK: &str = "BAD_CLOCK";
-/// What an orchestrator has trouble with that need not pass.
+/// Error codes of failures that may be permanent.
 const MAY_LAST: [&str; 3] = ["DISK_FAILED", "OBJECTS_UNAVAILABLE", "TOO_SLOW"];
-/// What proxies say while an orchestrator is away.
+/// Statuses of proxies whose orchestrator is unavailable.
 const AWAY: [StatusCode; 3] =
     [StatusCode::BAD_GATEWAY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT];
-/// What messages are: no page of a browser can send that to others unasked.
 const JSON: &str = "application/json";
 
-/// Why a message has no answer that is of use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// The lease gives no rights any more.
+    /// The lease is lost.
     #[error("the lease is stale ({:?})", .0.reason)]
     Stale(StaleLease),
-    /// The orchestrator does not take this message, and will not if it comes again.
+    /// Refused permanently.
     #[error("the orchestrator refuses: {code}: {message}")]
     Refused { code: String, message: String },
-    /// The orchestrator cannot do it now. It can be sent again.
+    /// The orchestrator failed. Can be retried.
     #[error("the orchestrator cannot do it now: {code}: {message}")]
     Failing { code: String, message: String },
-    /// What was to be sent cannot be read: this side's trouble.
+    /// A local file cannot be read.
     #[error("the file cannot be read: {0}")]
     Own(String),
-    /// Not the orchestrator answers, but something before it, and does not let it through. It can be sent again.
+    /// A proxy refused the request. Can be retried.
     #[error("something before the orchestrator answers with status {0}")]
     Between(u16),
-    /// Nobody knows whether it arrived. It can be sent again.
+    /// Unknown outcome. Can be retried.
     #[error("the orchestrator cannot be reached: {0}")]
     Unreachable(String),
 }
 
 impl LinkError {
-    /// Whether sending it again may help.
+    /// Whether a retry may help.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Between(_) | Self::Failing { .. })
     }
 
-    /// Whether it may stay so for as long as anybody tries: the disk, the line, or what lies between, and not
-    /// a moment's load.
+    /// Whether the cause may be permanent, such as a full disk, a slow line or a proxy, rather than load.
     pub(super) fn may_last(&self) -> bool {
         match self {
             Self::Failing { code, .. } => MAY_LAST.contains(&code.as_str()),
@@ -68,12 +65,11 @@ impl LinkError {
     }
 }
 
-/// A worker's way to its orchestrator.
 #[derive(Clone)]
 pub struct Link {
     endpoint: Endpoint,
     key: Arc<KeyPair>,
-    /// How far the orchestrator's clock is ahead of ours, by its last answer.
+    /// Offset of the orchestrator's clock, by its last response.
     ahead: Arc<AtomicI64>,
     clock: Clock,
 }
@@ -85,12 +81,11 @@ impl fmt::Debug for Link {
 }
 
 impl Link {
-    /// A way to the orchestrator at this address.
     pub fn new(endpoint: Endpoint, key: Arc<KeyPair>, clock: Clock) -> Self {
         Self { endpoint, key, ahead: Arc::default(), clock }
     }
 
-    /// Brings the key, with a token that allows it to.
+    /// Registers the key with an enrolment token.
     pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
         let body = message::encode(&Enrol { key: self.key.public().clone() });
         let request = Request::post(format!("{}/api/v1/internal/enrol", self.endpoint.url()))
@@ -101,13 +96,13 @@ impl Link {
         message::decode(&bytes).map_err(nonsense)
     }
 
-    /// Sends a message, and reads what is answered to it.
+    /// Sends a message that has one type of answer.
     pub async fn send<B: Body, A: Body>(&self, path: &str, body: &B) -> Result<A, LinkError> {
         let bytes = self.post(path, body, Duration::ZERO).await?;
         message::decode(&bytes).map_err(nonsense)
     }
 
-    /// Sends a message that has several answers, and may wait so long for one.
+    /// Sends a message that has several types of answers, and may wait for one.
     pub async fn ask<B: Body>(
         &self,
         path: &str,
@@ -135,14 +130,14 @@ impl Link {
                 .body(Bytes::from(bytes.clone()))
                 .map_err(own)?;
             match self.exchange(request, ANSWER_TIMEOUT + wait).await {
-                // The answer said what time it is there.
+                // The response corrected the clock offset.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read,
             }
         }
     }
 
-    /// Sends an object's bytes, under a grant.
+    /// Uploads an object under a grant.
     pub async fn put(
         &self,
         path: &str,
@@ -169,14 +164,14 @@ impl Link {
             let answer =
                 self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             match self.read(answer).await {
-                // The answer said what time it is there.
+                // The response corrected the clock offset.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read.map(drop),
             }
         }
     }
 
-    /// Sends a request, and reads its answer within a time.
+    /// Sends a request with a timeout.
     async fn exchange(
         &self,
         request: Request<Bytes>,
@@ -225,7 +220,7 @@ impl Link {
         }
         let passes = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         match serde_json::from_slice::<ErrorBody>(&bytes) {
-            // A disk that is full stays so for longer than a lease lasts.
+            // A full disk outlasts a lease.
             Ok(body)
                 if (status.is_client_error() && !passes.contains(&status))
                     || status == StatusCode::INSUFFICIENT_STORAGE =>
@@ -233,7 +228,7 @@ impl Link {
                 LinkError::Refused { code: body.error.code, message: body.error.message }
             }
             Ok(body) => LinkError::Failing { code: body.error.code, message: body.error.message },
-            // Not the orchestrator: something in between, which does not reach it either.
+            // A proxy that cannot reach the orchestrator.
             Err(_) if AWAY.contains(&status) || passes.contains(&status) => {
                 LinkError::Unreachable(format!("status {status}"))
             }
@@ -242,7 +237,7 @@ impl Link {
     }
 }
 
-/// A file, from where it is read next.
+/// Streams a file from its position.
 fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static {
     futures::stream::try_unfold(file, |mut file| async move {
         let mut piece = vec![0; 64 * 1024];
@@ -252,7 +247,7 @@ fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>>
     })
 }
 
-/// An answer's body, no longer than a message.
+/// Reads a body with the limit of a message.
 async fn bounded(answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
     let mut pieces = answer.into_body().into_data_stream();
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! A job's log on its way: read, masked, sent in pieces, resumed after a break.
+//! Uploads a job's log: read, masked, sent in chunks, resumed after an interruption.
 
 use super::link::Link;
 use super::mask::Mask;
@@ -13,26 +13,23 @@ use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// What came in this time is sent together.
+/// Output of this time is sent as one chunk.
 const GATHER: Duration = Duration::from_millis(200);
 const READ_BYTES: usize = 64 * 1024;
 
-/// What is needed to send a log.
 pub(super) struct Log {
-    /// The way to the orchestrator.
     pub(super) link: Link,
     pub(super) lease_id: LeaseId,
     pub(super) runner_id: RunnerId,
-    /// What must not be in it.
     pub(super) mask: Mask,
-    /// Where it is told how much was sent.
+    /// Reports the uploaded bytes.
     pub(super) status: watch::Sender<Status>,
     /// How long errors that may be permanent are tolerated. Then the rest is dropped.
     pub(super) tolerance: Duration,
 }
 
 impl Log {
-    /// Until nobody can write any more and all of it is sent, or nobody wants it.
+    /// Returns when all writers are gone and the log is sent or refused.
     pub(super) async fn run(mut self, mut input: pipe::Receiver) {
         let mut outbox = Outbox::default();
         let mut buffer = vec![0; READ_BYTES];
@@ -44,7 +41,7 @@ impl Log {
             }
             let Some(piece) = outbox.next() else { continue };
             if !wanted {
-                // The job must not wait for a log that nobody takes.
+                // The job must not block on a refused log.
                 outbox.discard();
                 continue;
             }
@@ -71,7 +68,7 @@ impl Log {
         }
     }
 
-    /// Reads what comes in a short time. False: nothing more will.
+    /// Reads output for a short time. False: end of the log.
     async fn gather(
         &mut self,
         input: &mut pipe::Receiver,
@@ -112,7 +109,7 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio::time::timeout;
 
-    /// It answers, and is not the orchestrator.
+    /// A proxy that refuses everything.
     async fn proxy() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -126,7 +123,7 @@ mod tests {
     async fn a_job_does_not_wait_for_a_log_that_is_not_let_through() {
         let (input, mut output) = std::io::pipe().expect("a pipe");
         let input = pipe::Receiver::from_owned_fd(input.into()).expect("a pipe");
-        // As a job that writes more than may wait.
+        // A job that writes more than the buffer holds.
         let job = std::thread::spawn(move || output.write_all(&vec![b'x'; 3 * WAITING_BYTES_MAX]));
         let endpoint = Endpoint::new(&proxy().await, &Trust::default()).expect("an address");
         let log = Log {

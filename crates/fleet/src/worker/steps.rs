@@ -1,4 +1,4 @@
-//! Steps, one after the other, and whatever can end them early.
+//! Runs the steps of a job in order, under its limits.
 
 use super::config::{Config, Images};
 use super::disk;
@@ -19,45 +19,45 @@ use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// How often a job's processes are looked at if their memory has a bound, and if it has none.
+/// Interval of checks of a job's processes with a memory limit, and without.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 const PROCESSES_EVERY: Duration = Duration::from_secs(5);
-/// Processes of a job at a time. Where the kernel does not hold this, whoever looks does.
+/// Most processes of a job. Enforced by these checks where the kernel does not.
 const PROCESSES_MAX: usize = 4_096;
-/// Files that all of them have open: what is in memory is looked for among these, which takes time.
+/// Most open files of all processes: files in memory are searched among them, which takes time.
 const OPEN_MAX: usize = 100_000;
 
-/// What a container ends with if SIGKILL ended its step, which was none of ours.
+/// Exit code of a container whose step was killed by SIGKILL, not by the worker.
 const KILLED: i32 = 128 + 9;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Succeeded,
-    /// One did not: its place and its code, if it had one.
+    /// A step failed.
     Failed {
-        /// From 0.
+        /// Index from 0.
         step: usize,
-        /// None: a signal ended it.
+        /// None: ended by a signal.
         code: Option<i32>,
     },
-    /// `max_runtime_seconds` were over.
+    /// `max_runtime_seconds` elapsed.
     TimedOut,
-    /// They wanted more memory than they may have.
+    /// Memory limit exceeded.
     OutOfMemory,
-    /// They, or the files that they had open, were too many.
+    /// Too many processes or open files.
     TooMany,
-    /// They exceeded the job's disk bounds.
+    /// Disk limit exceeded.
     OutOfDisk,
     Canceled,
-    /// The lease is lost: nobody wants to hear of it.
+    /// The lease is lost: not reported.
     Stale,
     Shutdown,
-    /// The worker could not: its disk, its sandbox.
+    /// The worker failed, such as its disk or sandbox.
     Broken(String),
 }
 
 impl Ended {
-    /// By what others want of the job.
+    /// The end that a control value demands.
     pub(super) fn wished(control: Option<&Control>) -> Self {
         match control {
             Some(Control::Cancel { .. }) => Self::Canceled,
@@ -66,8 +66,8 @@ impl Ended {
         }
     }
 
-    /// The steps ended so, and then others wished that what they left is not sent. Of those that failed it is
-    /// said all the same before the worker ends; those that went well are done again.
+    /// The steps ended, and then uploads were cut short. At shutdown a failure is still reported, while
+    /// successful steps are run again elsewhere.
     pub(super) fn cut(self, wish: Self) -> Self {
         match (self, wish) {
             (ended, Self::Shutdown) if ended != Self::Succeeded => ended,
@@ -81,21 +81,19 @@ pub(super) struct Steps<'a> {
     pub(super) granted: &'a LeaseGranted,
     pub(super) spec: &'a JobSpec,
     pub(super) dir: &'a Arc<JobDir>,
-    /// What they see of the world, if not this machine.
+    /// The job's image, if it has one.
     pub(super) image: Option<&'a Image>,
-    /// What tells this job's processes from others.
+    /// Identifies this job's processes.
     pub(super) mark: &'a str,
     pub(super) output: PipeWriter,
-    /// What others want of the job.
     pub(super) control: watch::Receiver<Control>,
-    /// What others should know of it.
     pub(super) status: &'a watch::Sender<Status>,
-    /// The end that nothing moves.
+    /// Deadline by `max_runtime_seconds`.
     pub(super) until: Instant,
 }
 
 impl Steps<'_> {
-    /// Runs them. When it returns, none of their processes lives.
+    /// Runs the steps. No process of them is alive when it returns.
     pub(super) async fn run(mut self) -> Ended {
         let env = self.env();
         let joined = match self.join().await {
@@ -116,7 +114,7 @@ impl Steps<'_> {
             if ended != Ended::Succeeded && ended != Ended::Stale {
                 self.end_gently(&mut child, &tree).await;
             }
-            // What a step left running is part of it. It also holds the log open.
+            // Processes left by a step also hold the log open.
             let gone = tree.kill().await;
             let _ = child.wait().await;
             if let (Some(_), Images::Runc(runc)) = (self.image, &self.config.images) {
@@ -124,7 +122,7 @@ impl Steps<'_> {
             }
             match ended {
                 Ended::Succeeded if gone => {
-                    // It may have exceeded its bounds since the last count.
+                    // It may have exceeded its limit since the last count.
                     if let Err(ended) = disk::look(self.dir, None, self.disk_max()).await {
                         return ended;
                     }
@@ -170,7 +168,7 @@ impl Steps<'_> {
         env
     }
 
-    /// Starts a step, if it is still wanted.
+    /// Starts a step, unless the job has ended.
     async fn start(
         &self,
         joined: Option<&Joined>,
@@ -180,7 +178,7 @@ impl Steps<'_> {
         if self.image.is_none() && self.config.sandbox != Sandbox::Process {
             self.dir.renew().await?;
         }
-        // What was before may have taken its time: the step before this one, what it left, an image.
+        // Preparations may have taken long.
         if let Some(ended) = self.unwanted() {
             return Ok(Err(ended));
         }
@@ -193,7 +191,7 @@ impl Steps<'_> {
         Ok(Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox })))
     }
 
-    /// How the job has ended already, before its next step.
+    /// Whether the job ended before its next step.
     fn unwanted(&self) -> Option<Ended> {
         match &*self.control.borrow() {
             Control::Go => (self.until <= Instant::now()).then_some(Ended::TimedOut),
@@ -201,19 +199,19 @@ impl Steps<'_> {
         }
     }
 
-    /// Until the step ends, or something ends it.
+    /// Waits until the step ends or must end.
     async fn watch(&mut self, child: &mut Child, tree: &Tree, step: usize) -> Ended {
         let disk_max = self.disk_max();
         let bounded = self.image.is_some() && self.config.memory_bytes_max.is_some();
         let failed = |status: ExitStatus| match status.code() {
             Some(0) => Ended::Succeeded,
-            // Where the kernel bounds memory, it is faster than whoever watches.
+            // The kernel's memory limit strikes before the checks do.
             Some(KILLED) if bounded => Ended::OutOfMemory,
             code => Ended::Failed { step, code },
         };
         tokio::select! {
             biased;
-            // What has ended has ended, whatever is wished meanwhile.
+            // A finished step counts, even if a control value came meanwhile.
             ended = child.wait() => match ended {
                 Ok(status) => failed(status),
                 Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
@@ -227,7 +225,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Asks the processes to end, and waits as long as they may take.
+    /// Sends SIGTERM and waits for the grace period.
     async fn end_gently(&mut self, child: &mut Child, tree: &Tree) {
         let mut grace = self.config.grace;
         if let Control::Cancel { until } = *self.control.borrow() {
@@ -238,7 +236,7 @@ impl Steps<'_> {
         tokio::select! {
             () = sleep(grace) => {}
             () = gone(tree) => {}
-            // Nobody waits for the work of a lease that is lost.
+            // A lost lease ends the grace period.
             _ = self.control.wait_for(|control| *control == Control::Stale) => {}
         }
         // Reaps it, if it ended.
@@ -252,7 +250,6 @@ async fn gone(tree: &Tree) {
     }
 }
 
-/// How many processes, and files that they have open, are not too many.
 #[derive(Clone, Copy)]
 struct ProcessLimits {
     processes: usize,
@@ -261,13 +258,13 @@ struct ProcessLimits {
 
 const PROCESS_LIMITS: ProcessLimits = ProcessLimits { processes: PROCESSES_MAX, open: OPEN_MAX };
 
-/// Until the job has more memory or more processes than it may.
+/// Resolves when the job exceeds its limits on memory, processes or open files.
 async fn too_much(tree: &Tree, bytes_max: Option<u64>, most: ProcessLimits) -> Ended {
     loop {
         sleep(if bytes_max.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
-        // Where memory has no bound, nobody looks for it.
+        // Open files are only counted under a memory limit.
         let open_max = if bytes_max.is_some() { most.open } else { 0 };
-        // What cannot be looked at in time is too much to be watched.
+        // Too many to check in time.
         let Some(weight) = tree.weigh(open_max).await else { return Ended::TooMany };
         if bytes_max.is_some_and(|most| weight.bytes > most) {
             return Ended::OutOfMemory;
@@ -284,7 +281,7 @@ impl Status {
         let percent = index * 100 / steps.max(1);
         self.progress = Progress {
             percent: u8::try_from(percent).ok(),
-            // A step may be a long script: its first line is its title.
+            // The first line of a script is its title.
             current_step: step.lines().next().map(|line| line.chars().take(200).collect()),
             step_index: u32::try_from(index).ok(),
             message: None,
@@ -307,7 +304,7 @@ mod tests {
         let ended = too_much(&tree, Some(u64::MAX), most(2, usize::MAX)).await;
         assert_eq!(ended, Ended::TooMany, "three are more than two");
         assert_eq!(too_much(&tree, Some(1), most(3, usize::MAX)).await, Ended::OutOfMemory);
-        // Each has its input and its outputs.
+        // Each has three open files.
         assert_eq!(too_much(&tree, Some(u64::MAX), most(3, 8)).await, Ended::TooMany);
         assert!(tree.kill().await);
         child.wait().await.expect("ended");

@@ -1,4 +1,4 @@
-//! Sends what a job wants kept, one file after the other.
+//! Uploads files of a job.
 
 use super::artifact::Found;
 use super::link::{BAD_CLOCK, Link, LinkError};
@@ -12,14 +12,12 @@ use std::path::Path;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
-/// It is not believed, here or there.
 const BAD_GRANT: &str = "BAD_GRANT";
-/// The bytes took too long to get there.
 const TOO_SLOW: &str = "TOO_SLOW";
-/// How often a grant is asked for again when it is not believed: the orchestrator was restarted.
+/// Attempts with a new grant. A restarted orchestrator does not know older ones.
 const GRANT_TRIES: u32 = 3;
 
-/// Opens a file of a job's, and nothing else that may be there by now.
+/// Opens a file of a job. It may have been replaced by a link or a pipe meanwhile.
 async fn open(at: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
@@ -40,19 +38,19 @@ async fn measure(at: &Path) -> io::Result<(u64, String)> {
     }
 }
 
-/// Whose failure it is that a file is not kept; none: this worker's, and another may keep it. What is refused
-/// is so to every worker: the job's failure, and its work is not done again for it.
+/// The job's failure if a file cannot be stored. None: this worker's failure, and another may succeed. A
+/// refusal holds for every worker, so the job is not retried.
 pub(super) fn blame(error: &LinkError) -> Option<Failure> {
     let code = match error {
         LinkError::Refused { code, .. } | LinkError::Failing { code, .. } => code.as_str(),
-        // As large to every worker's way there.
+        // A proxy's limit holds for every worker.
         LinkError::Between(_) => return Some(Failure::NotKept),
         LinkError::Own(_) | LinkError::Stale(_) | LinkError::Unreachable(_) => return None,
     };
     (![BAD_GRANT, BAD_CLOCK, TOO_SLOW].contains(&code)).then_some(Failure::NotKept)
 }
 
-/// Sends a file; what `Complete` says of it.
+/// Uploads a file and returns its artifact.
 pub(super) async fn upload(
     link: &Link,
     lease_id: &LeaseId,

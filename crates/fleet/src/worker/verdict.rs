@@ -1,9 +1,8 @@
-//! What is said at the end of a job.
+//! Content of the last message of a job.
 
 use super::steps::Ended;
 use crate::message::{CompleteStatus, Failure};
 
-/// What is said at the end.
 pub(super) struct Verdict {
     pub(super) status: CompleteStatus,
     pub(super) failure: Option<Failure>,
@@ -12,7 +11,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// Of how it ended. Whoever knows better why it failed says so.
+    /// `failure` overrides the cause that follows from the end.
     pub(super) fn of(ended: Ended, failure: Option<Failure>) -> Self {
         use CompleteStatus::{Failed, Succeeded, TimedOut};
         let (status, why, exit_code, summary) = match ended {
@@ -40,7 +39,7 @@ impl Verdict {
                 "The worker was told to end.".to_owned(),
             ),
             Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
-            // Neither is reported this way.
+            // Not reported by `Complete`.
             Ended::Canceled | Ended::Stale => {
                 (Failed, Some(Failure::RunnerError), None, String::new())
             }

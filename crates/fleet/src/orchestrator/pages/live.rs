@@ -1,4 +1,4 @@
-//! `GET /live/…`: the inside of a page, again whenever it changes, as server-sent events.
+//! `GET /live/…`: a page's content after each change, as server-sent events.
 
 use super::{Page, views};
 use crate::id::{JobId, RunId};

@@ -1,4 +1,4 @@
-//! A token for a cookie.
+//! Login: exchanges a token for a cookie.
 
 use super::html::Markup;
 use super::session::Sessions;
@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use serde::Deserialize;
 
-/// A form with a token and a path.
+/// Longest form: a token and a path.
 const FORM_BYTES_MAX: usize = 4_096;
 
 #[derive(Debug, Deserialize)]
@@ -27,7 +27,7 @@ struct Filled {
     to: Option<String>,
 }
 
-/// A path of ours; nowhere else is anybody sent.
+/// A path on this server, against open redirects.
 fn own(to: Option<String>) -> String {
     let safe = |to: &String| {
         to.starts_with('/')
@@ -51,7 +51,7 @@ fn with_cookie(mut response: Response, cookie: &str) -> Response {
     response
 }
 
-/// Asks whoever wants to see this path for a token first.
+/// Redirects to the login form, and back to this path afterwards.
 pub(super) fn ask(path: &str) -> Response {
     go(&format!("/login?to={}", own(Some(path.to_owned()))))
 }
@@ -99,13 +99,13 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
     }
 }
 
-/// A form is written like a query, and read like one.
+/// Forms are encoded like queries.
 fn filled(bytes: &[u8]) -> Option<Filled> {
     let uri: Uri = format!("/?{}", std::str::from_utf8(bytes).ok()?).parse().ok()?;
     Query::<Filled>::try_from_uri(&uri).ok().map(|Query(filled)| filled)
 }
 
-/// Whether a proxy took it in over TLS.
+/// Whether a proxy terminated TLS.
 fn secure(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }

@@ -1,8 +1,8 @@
 //! Pages for people: runs, one run, one job with its log, workers, the queue.
 //!
-//! They are whole without JavaScript. With it they are live: a stream of events carries the same HTML
-//! again whenever it changes, made by the same function, and a script of twenty lines puts it in place.
-//! They change nothing: whoever wants to submit or cancel uses the API, which takes no cookies.
+//! Pages work without JavaScript. With it they are live: a twenty-line script replaces the content with the
+//! same HTML from an event stream. They are read-only: the API, which accepts no cookies, submits and
+//! cancels.
 
 mod html;
 mod live;
@@ -28,17 +28,16 @@ use html::Markup;
 use serde::Deserialize;
 use session::Sessions;
 
-/// Streams of pages at a time. Beyond it pages stand still.
+/// Most event streams. Further pages are static.
 const LIVE_MAX: usize = 256;
-/// Bytes of a log that are read at a time, and shown at the end of a page.
+/// Bytes of a log's end on a page.
 const LOG_BYTES: u64 = 64 * 1024;
 
-/// Nothing but our own style and script, no frames, no forms that go elsewhere. What a job wrote is
-/// escaped; if it were not, it still could not run.
+/// Own style and script only, no frames, no foreign forms. A second defence behind escaping.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What pages need besides the rest.
+/// State of the pages.
 #[derive(Debug)]
 pub(super) struct Pages {
     sessions: Sessions,
@@ -63,7 +62,7 @@ pub(super) enum Page {
 pub(super) struct Inside {
     title: String,
     body: Markup,
-    /// It will not change any more.
+    /// It is final.
     ended: bool,
 }
 
@@ -80,7 +79,7 @@ fn guarded(status: StatusCode, kind: &'static str, body: impl Into<String>) -> R
     (status, headers, body.into()).into_response()
 }
 
-/// A whole page. `events` is where its inside comes from again.
+/// A whole page. `events` is the path of its event stream.
 fn whole(
     status: StatusCode,
     title: &str,
@@ -114,7 +113,7 @@ fn trouble(failure: &Failure) -> Response {
 }
 
 impl App {
-    /// Whether this request may see pages: by a cookie, or by a token as the API wants it.
+    /// The name of the request's token, by cookie or by header.
     fn may_look(&self, headers: &HeaderMap) -> Result<String, Failure> {
         let access = self.0.tokens.access();
         match self.0.pages.sessions.allows(self.now(), headers, &access) {
@@ -129,7 +128,7 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
         return login::ask(path);
     }
     let events = match &page {
-        // Earlier runs do not change much.
+        // Older pages are static.
         Page::Runs { before: Some(_) } | Page::Run { from: 1.., .. } => None,
         Page::Runs { .. } => Some("/live/runs".to_owned()),
         _ => Some(format!("/live{path}")),
@@ -143,7 +142,7 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
     }
 }
 
-/// What is asked for, or a page that says why it is not understood.
+/// An extractor whose rejection is a page.
 pub(super) struct OnPage<T>(pub(super) T);
 
 impl<S: Sync, T: FromRequestParts<S, Rejection = Failure>> FromRequestParts<S> for OnPage<T> {
@@ -208,7 +207,7 @@ pub(super) struct From {
     fence: Option<u64>,
 }
 
-/// `GET /jobs/{id}/log`: a part of the log as text, from an offset on; of an earlier grant with its `fence`.
+/// `GET /jobs/{id}/log`: part of a log as text.
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,

@@ -1,4 +1,4 @@
-//! What is on each page.
+//! Content of the pages.
 
 use super::html::Markup;
 use super::{Inside, LOG_BYTES, Page};
@@ -13,7 +13,6 @@ use crate::time::Timestamp;
 use crate::view::{JobView, OpenJob, RunView, WaitReason};
 use std::collections::BTreeSet;
 
-/// Makes the inside of a page from what is true now.
 pub(super) async fn inside(app: &App, page: &Page) -> Result<Inside, Failure> {
     match page {
         Page::Runs { before } => runs(app, before.as_deref()).await,
@@ -82,7 +81,7 @@ fn run(run: &RunView) -> Inside {
     Inside { title: title.to_owned(), body, ended }
 }
 
-/// Jobs that nobody can do, as far as is known.
+/// Tags of waiting jobs that no known worker has.
 fn shortage(run: &RunView, body: &mut Markup) {
     let nobody = |job: &&JobView| {
         job.waits.as_ref().is_some_and(|waits| waits.reason == WaitReason::NoWorker)
@@ -200,7 +199,7 @@ fn jobs(list: &[OpenJob], body: &mut Markup) {
     body.raw("</table>");
 }
 
-/// What there is to say about how far a job is, or how it ended.
+/// Progress of a job, or its end.
 fn state_line(job: &JobView) -> String {
     let mut parts = Vec::new();
     parts.extend(job.waits.as_ref().map(ToString::to_string));
@@ -229,12 +228,12 @@ fn joined<T: ToString>(names: &BTreeSet<T>) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Enough of an id to tell it from others on a page; its link has all of it.
+/// A shortened id. Its link has all of it.
 fn short(id: &impl ToString) -> String {
     id.to_string().chars().take(16).collect()
 }
 
-/// To the second: nobody reads more.
+/// To the second.
 fn time(at: Timestamp) -> String {
     let text = at.to_string();
     text.split('.').next().unwrap_or(&text).trim_end_matches('Z').replace('T', " ")
