@@ -8,10 +8,13 @@ use crate::orchestrator::RUN_ID;
 use crate::view::{
     JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
 };
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use futures::{Stream, StreamExt, stream};
+use http_body_util::LengthLimitError;
+use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde::de::DeserializeOwned;
+use std::error::Error as _;
 use std::future::Future;
 use std::time::Duration;
 
@@ -153,7 +156,7 @@ impl Client {
         while let Some(from) = view.next.take() {
             let page = self.page(run, from).await?;
             if page.jobs.is_empty() || view.jobs.len() > RUN_JOBS_MAX {
-                return Err(self.nonsense("its pages do not end"));
+                return Err(self.nonsense("endless pages"));
             }
             view.jobs.extend(page.jobs);
             view.next = page.next;
@@ -186,9 +189,9 @@ impl Client {
         path: &str,
     ) -> Result<(Option<u64>, impl Stream<Item = Result<Vec<u8>, ClientError>> + use<>), ClientError>
     {
-        let path: Vec<String> = path.split('/').map(in_path).collect();
+        let path: Vec<String> = path.split('/').map(|part| in_path(part).to_string()).collect();
         let request = self.request(Method::GET, &format!("/objects/{}", path.join("/")))?;
-        let answer = self.in_time(self.send(request)).await?;
+        let answer = self.with_timeout(self.send(request)).await?;
         let bytes = answer.headers().get(header::CONTENT_LENGTH);
         let bytes = bytes.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
         let state = Some((self.clone(), answer.into_body().into_data_stream()));
@@ -199,7 +202,7 @@ impl Client {
                 Ok(Ok(piece)) => Some((Ok(piece?.to_vec()), Some((client, pieces)))),
                 // After an error nothing more is read.
                 Ok(Err(error)) => Some((Err(client.unreachable(reason(&error))), None)),
-                Err(_) => Some((Err(client.unreachable("it has fallen silent")), None)),
+                Err(_) => Some((Err(client.unreachable("the stream timed out")), None)),
             }
         });
         Ok((bytes, pieces))
@@ -217,7 +220,7 @@ impl Client {
         run: &RunId,
     ) -> Result<impl Stream<Item = Result<RunView, ClientError>> + use<>, ClientError> {
         let request = self.request(Method::GET, &format!("/runs/{run}/events"))?;
-        let answer = self.in_time(self.send(request)).await?;
+        let answer = self.with_timeout(self.send(request)).await?;
         let state = (self.clone(), Some(answer.into_body().into_data_stream()), Vec::new());
         let run = run.clone();
         Ok(Box::pin(stream::unfold(state, move |(client, mut pieces, mut text)| {
@@ -233,13 +236,13 @@ impl Client {
                     }
                     let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
                     let why = match piece.await.map(|piece| piece.transpose()) {
-                        Err(_) => "it has fallen silent".to_owned(),
+                        Err(_) => "the stream timed out".to_owned(),
                         Ok(Ok(None)) => return None,
                         Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
                             text.extend(piece);
                             continue;
                         }
-                        Ok(Ok(Some(_))) => "an event is too long".to_owned(),
+                        Ok(Ok(Some(_))) => "event too long".to_owned(),
                         Ok(Err(error)) => reason(&error),
                     };
                     // After an error nothing more is read.
@@ -273,12 +276,12 @@ impl Client {
         })
     }
 
-    async fn in_time<T>(
+    async fn with_timeout<T>(
         &self,
         asked: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         let answered = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
-        answered.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))
+        answered.unwrap_or_else(|_| Err(self.unreachable("timeout")))
     }
 
     async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
@@ -301,7 +304,7 @@ impl Client {
     }
 
     async fn read(&self, request: Request<Body>) -> Result<Vec<u8>, ClientError> {
-        self.in_time(async {
+        self.with_timeout(async {
             let answer = self.send(request).await?;
             self.bytes(answer).await
         })
@@ -309,18 +312,11 @@ impl Client {
     }
 
     async fn bytes(&self, answer: Response<Body>) -> Result<Vec<u8>, ClientError> {
-        let mut pieces = answer.into_body().into_data_stream();
-        let mut bytes = Vec::new();
-        loop {
-            match pieces.next().await.transpose() {
-                Err(error) => return Err(self.unreachable(reason(&error))),
-                Ok(None) => return Ok(bytes),
-                Ok(Some(piece)) if bytes.len() + piece.len() <= VIEW_BYTES_MAX => {
-                    bytes.extend(piece);
-                }
-                Ok(Some(_)) => return Err(self.nonsense("its answer does not end")),
-            }
-        }
+        let read = to_bytes(answer.into_body(), VIEW_BYTES_MAX).await;
+        read.map(Vec::from).map_err(|error| match error.source() {
+            Some(source) if source.is::<LengthLimitError>() => self.nonsense(source),
+            _ => self.unreachable(reason(&error)),
+        })
     }
 
     async fn json<T: DeserializeOwned>(&self, request: Request<Body>) -> Result<T, ClientError> {
@@ -354,13 +350,9 @@ fn keyed(mut request: Request<Body>, key: Option<&str>) -> Result<Request<Body>,
     Ok(request)
 }
 
-/// Any text as one part of a path.
-fn in_path(text: &str) -> String {
-    let one = |byte: u8| match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
+/// Any text as one segment of a path.
+fn in_path(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, NON_ALPHANUMERIC)
 }
 
 /// Removes the next event with data from the buffer. None: incomplete.

@@ -16,6 +16,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
@@ -134,6 +136,16 @@ impl Http {
     ) -> Result<Response<Incoming>, legacy::Error> {
         self.0.request(request).await
     }
+}
+
+/// Streams a file from its position.
+pub(crate) fn file_body(file: File) -> Body {
+    Body::from_stream(futures::stream::try_unfold(file, |mut file| async move {
+        let mut chunk = vec![0; 64 * 1024];
+        let read = file.read(&mut chunk).await?;
+        chunk.truncate(read);
+        Ok::<_, std::io::Error>((read > 0).then_some((chunk, file)))
+    }))
 }
 
 /// TLS client configuration: Mozilla's authorities and those in a file.

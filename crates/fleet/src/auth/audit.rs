@@ -191,7 +191,7 @@ mod tests {
         assert!(sizes.iter().all(|bytes| *bytes < 11_000), "{sizes:?}");
         assert_eq!(sizes.len(), 1 + ASIDE_MAX as usize);
 
-        // Rotated by somebody else.
+        // Rotated by another process.
         std::fs::remove_file(&path).expect("removed");
         for _ in 0..200 {
             audit.write(&entry("somebody", OK));

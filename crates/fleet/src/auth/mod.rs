@@ -20,5 +20,6 @@ pub use audit::{Audit, Entry, NOBODY, OK};
 pub use key::{KeyError, KeyPair};
 pub use random::{random_hex, random_id};
 pub use replay::Replays;
+pub(crate) use signature::sha256_of;
 pub use signature::{CLOCK_WINDOW, Signature, SignatureError, Signed, sha256_hex};
 pub use token::{Access, Scope, Token, TokenHash};

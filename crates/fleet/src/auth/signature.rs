@@ -11,9 +11,12 @@
 use crate::id::WorkerKey;
 use crate::time::Millis;
 use data_encoding::HEXLOWER;
-use ring::digest::{SHA256, digest};
+use ring::digest::{Context, SHA256, digest};
 use ring::signature::{ED25519, UnparsedPublicKey};
+use std::io;
 use std::time::Duration;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 
 /// Validity of a signature before and after its time. Nonces are remembered as long.
 pub const CLOCK_WINDOW: Duration = Duration::from_secs(60);
@@ -52,6 +55,20 @@ impl Signed<'_> {
 
 pub fn sha256_hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(digest(&SHA256, bytes).as_ref())
+}
+
+/// Size and SHA-256, in hex, of the rest of a file.
+pub(crate) async fn sha256_of(file: &mut File) -> io::Result<(u64, String)> {
+    let (mut hash, mut bytes, mut buffer) = (Context::new(&SHA256), 0, vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut buffer).await? {
+            0 => return Ok((bytes, HEXLOWER.encode(hash.finish().as_ref()))),
+            read => {
+                hash.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
 }
 
 /// A parsed `authorization` header.

@@ -5,7 +5,7 @@
 //! lease, and only the grant counts. So hints may be lost, repeated, late or false:
 //!
 //! - lost, even with the broker's disk: the orchestrator republishes waiting jobs every few seconds
-//! ([`Publisher`]);
+//!   ([`Publisher`]);
 //! - repeated or false: the runner gets `NoWork`;
 //! - broker unavailable: runners poll the orchestrator, as with transport B.
 //!

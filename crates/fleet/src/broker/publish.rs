@@ -41,12 +41,12 @@ impl Publisher {
     where
         F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
     {
-        let (tell, told) = mpsc::channel(WAITING_MAX);
-        (Self(tell), run(config, told, waiting))
+        let (publish, queue) = mpsc::channel(WAITING_MAX);
+        (Self(publish), run(config, queue, waiting))
     }
 
     /// Queues an announcement. If the queue is full, the next look at the rows makes up for it.
-    pub fn tell(&self, announcement: Announcement) {
+    pub fn publish(&self, announcement: Announcement) {
         if self.0.try_send(announcement).is_err() {
             tracing::debug!("publish queue full, announcement deferred");
         }
@@ -55,7 +55,7 @@ impl Publisher {
 
 async fn run<F>(
     config: Config,
-    mut told: mpsc::Receiver<Announcement>,
+    mut queue: mpsc::Receiver<Announcement>,
     waiting: impl Fn() -> F + Send,
 ) where
     F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
@@ -69,15 +69,15 @@ async fn run<F>(
             }
         }
     };
-    let mut looks = tokio::time::interval(config.look_again);
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut republish = tokio::time::interval(config.look_again);
+    republish.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         let outcome = tokio::select! {
-            announcement = told.recv() => match announcement {
-                Some(announcement) => announcer.tell(announcement).await,
+            announcement = queue.recv() => match announcement {
+                Some(announcement) => announcer.publish(announcement).await,
                 None => return,
             },
-            _ = looks.tick() => announcer.look(waiting().await).await,
+            _ = republish.tick() => announcer.republish(waiting().await).await,
         };
         if let Err(error) = outcome {
             tracing::warn!(%error, "announcement failed, deferred");
@@ -108,7 +108,7 @@ impl Announcer {
         Ok(Self { config, client, context, pools: vec![], listed: None })
     }
 
-    async fn tell(&mut self, announcement: Announcement) -> Result<(), BrokerError> {
+    async fn publish(&mut self, announcement: Announcement) -> Result<(), BrokerError> {
         match announcement {
             Announcement::Ready { job_id, tags } => {
                 // Random: a job that becomes ready again after a lost lease must not be dropped as a
@@ -130,7 +130,7 @@ impl Announcer {
 
     /// Publishes waiting jobs to pools with idle runners. Orchestrators on the same rows use the same message
     /// ids, so the broker drops duplicates.
-    async fn look(&mut self, waiting: Vec<(JobId, BTreeSet<Tag>)>) -> Result<(), BrokerError> {
+    async fn republish(&mut self, waiting: Vec<(JobId, BTreeSet<Tag>)>) -> Result<(), BrokerError> {
         if waiting.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! that is free. So an object is never partial and never changes.
 
 use super::quota::{Quota, Reservation, Usage, tree};
-use crate::auth::random_hex;
+use crate::auth::{random_hex, sha256_of};
 use crate::message::is_object_path;
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::fs::{self, File};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
 /// Directory of incomplete files.
 pub(super) const INCOMING: &str = ".incoming";
@@ -232,14 +232,7 @@ fn remove(at: &Path) -> io::Result<Usage> {
 }
 
 async fn hash(at: &Path) -> io::Result<String> {
-    let (mut file, mut hash) = (File::open(at).await?, Context::new(&SHA256));
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer).await? {
-            0 => return Ok(HEXLOWER.encode(hash.finish().as_ref())),
-            bytes => hash.update(&buffer[..bytes]),
-        }
-    }
+    Ok(sha256_of(&mut File::open(at).await?).await?.1)
 }
 
 impl Incoming {
@@ -292,6 +285,7 @@ impl Drop for Sent {
 mod tests {
     use super::*;
     use crate::auth::sha256_hex;
+    use tokio::io::AsyncReadExt as _;
 
     struct Folder(PathBuf);
 

@@ -10,16 +10,15 @@ pub use bucket::{Bucket, BucketConfig};
 pub use disk::{Disk, Incoming, ObjectError, Sent};
 pub use grant::Grants;
 
+use crate::http::file_body;
 use crate::message::is_object_path;
 use axum::body::Body;
 use std::path::Path;
 use std::time::Duration;
 use tokio::fs::File;
-use tokio::io::AsyncReadExt as _;
 
 /// Prefix of all objects. Other files in the directory or a shared bucket are not served.
 const OF_RUNS: &str = "runs/";
-const PIECE_BYTES: usize = 64 * 1024;
 
 /// Objects in a directory or a bucket. Uploads always reach the directory first: nothing is published before
 /// it is complete and its hash is verified.
@@ -94,13 +93,4 @@ impl Objects {
             None => self.disk.forget(path).await,
         }
     }
-}
-
-fn file_body(file: File) -> Body {
-    Body::from_stream(futures::stream::try_unfold(file, |mut file| async move {
-        let mut piece = vec![0; PIECE_BYTES];
-        let read = file.read(&mut piece).await?;
-        piece.truncate(read);
-        Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
-    }))
 }

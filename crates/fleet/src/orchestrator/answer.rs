@@ -70,7 +70,7 @@ impl From<StoreError> for Failure {
         }
         // Details of the database are for its operator only.
         tracing::error!(%error, "store request failed");
-        let text = "the orchestrator cannot reach its store; send the same again soon";
+        let text = "the orchestrator cannot reach its store; retry soon";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "STORE_UNAVAILABLE", text)
     }
 }
@@ -128,7 +128,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(asked)) => Ok(Self(asked)),
             Err(error) => {
-                let text = format!("the query is not understood: {}", error.body_text());
+                let text = format!("malformed query: {}", error.body_text());
                 Err(Failure::new(StatusCode::BAD_REQUEST, "BAD_QUERY", text))
             }
         }
@@ -144,7 +144,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathParam {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let named = Path::from_request_parts(parts, state).await;
         named.map(|Path(name)| Self(name)).map_err(|error| {
-            let text = format!("the path is not understood: {}", error.body_text());
+            let text = format!("malformed path: {}", error.body_text());
             Failure::new(StatusCode::BAD_REQUEST, "BAD_PATH", text)
         })
     }

@@ -76,7 +76,7 @@ impl App {
             let parts = cursor
                 .split_once('.')
                 .and_then(|(at, id)| Some((Millis(at.parse().ok()?), RunId::new(id).ok()?)));
-            let text = "`before` must be the `next` of another page";
+            let text = "`before` must be the `next` of a previous page";
             parts.ok_or_else(|| Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_CURSOR", text))
         });
         let most = limit.unwrap_or(50).clamp(1, PAGE_MAX);
@@ -117,7 +117,8 @@ impl App {
         if whose.is_none_or(|whose| whose == who) {
             return Ok(());
         }
-        let text = "this run was submitted with another token; that, or an operator, may do this";
+        let text =
+            "this run was submitted with another token; only that token or an operator may do this";
         let failure = Failure::new(StatusCode::FORBIDDEN, "NOT_YOURS", text);
         self.refused(headers, action, run.as_str(), &failure);
         Err(failure)
@@ -169,10 +170,10 @@ impl App {
         let token = self.token(headers)?;
         let Some(running_max) = token.running_max else { return Ok(None) };
         let label = Label::of_token(&token.name);
-        if self.0.ceilings.changes(&label, running_max) {
+        if self.0.token_limits.changes(&label, running_max) {
             let limit = Some(running_max);
             self.ask(Event::SetLimit { label: label.clone(), limit }).await?;
-            self.0.ceilings.is(label.clone(), running_max);
+            self.0.token_limits.is(label.clone(), running_max);
         }
         Ok(Some(label))
     }
@@ -181,9 +182,9 @@ impl App {
 /// The `running_max` of each token, as this process last wrote it to the database. Several orchestrators may differ:
 /// each writes what its own settings say.
 #[derive(Debug, Default)]
-pub(super) struct Ceilings(Mutex<BTreeMap<Label, u32>>);
+pub(super) struct TokenLimits(Mutex<BTreeMap<Label, u32>>);
 
-impl Ceilings {
+impl TokenLimits {
     fn known(&self) -> MutexGuard<'_, BTreeMap<Label, u32>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -354,7 +355,7 @@ pub(super) async fn limit(
 ) -> Answer {
     let who = app.may(&headers, Scope::Operator, "limit")?;
     let label = id(&text, Label::new)?;
-    app.0.ceilings.forget(&label);
+    app.0.token_limits.forget(&label);
     app.cause(&who, "limit", &text, Event::SetLimit { label, limit }).await
 }
 

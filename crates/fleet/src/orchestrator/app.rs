@@ -1,9 +1,9 @@
 //! State shared by all handlers, and the background sweep.
 
 use super::answer::Failure;
-use super::api::Ceilings;
+use super::api::TokenLimits;
 use super::config::{Config, StoreConfig};
-use super::guard::KnownKeys;
+use super::guard::KeyCache;
 use super::metrics::Metrics;
 use super::pages::Pages;
 use super::removal::Removals;
@@ -15,7 +15,7 @@ use super::uploads::ActiveUploads;
 use super::views::WorkerListCache;
 use super::waiters::Waiters;
 use super::wake::Wake;
-use super::watch::{Lookouts, WATCHED_MAX};
+use super::watch::{SharedViews, WATCHED_MAX};
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
 use crate::id::{JobId, RunId};
@@ -48,14 +48,14 @@ pub(super) struct Inner {
     pub(super) tokens: TokenFile,
     pub(super) roster: Roster,
     pub(super) worker_cache: WorkerListCache,
-    pub(super) ceilings: Ceilings,
+    pub(super) token_limits: TokenLimits,
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
-    pub(super) keys: KnownKeys,
+    pub(super) keys: KeyCache,
     /// Limits event streams of runs.
     pub(super) watchers: StreamSlots,
-    pub(super) lookouts: Lookouts,
+    pub(super) shared_views: SharedViews,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     wake: Wake,
@@ -96,13 +96,13 @@ impl App {
             tokens,
             roster: Roster::default(),
             worker_cache: WorkerListCache::default(),
-            ceilings: Ceilings::default(),
+            token_limits: TokenLimits::default(),
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,
-            keys: KnownKeys::default(),
+            keys: KeyCache::default(),
             watchers: StreamSlots::new(WATCHED_MAX),
-            lookouts: Lookouts::default(),
+            shared_views: SharedViews::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             wake: Wake::new(now),
@@ -185,7 +185,7 @@ impl App {
 
     fn tell_run(&self, run: RunId) {
         // Before a watcher is notified and looks.
-        self.0.lookouts.told(&run);
+        self.0.shared_views.invalidate(&run);
         let _ = self.0.news.send(run);
     }
 

@@ -13,7 +13,11 @@ use axum::response::{IntoResponse as _, Response};
 use std::net::{IpAddr, SocketAddr};
 
 /// With tokens every request passes: the token is enough.
-pub(super) async fn own_pages(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn refuse_foreign_pages(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
     if app.0.tokens.is_open()
         && let Err(failure) = check(own_scheme(&app), &request)
     {
@@ -32,14 +36,13 @@ fn check(scheme: &str, request: &Request) -> Result<(), Failure> {
     let forbidden = |code, text: &str| Err(Failure::new(StatusCode::FORBIDDEN, code, text));
     let host = text(header::HOST);
     if host.is_some_and(|host| !is_local(host)) {
-        let text =
-            "without tokens it answers under 127.0.0.1 and localhost only; start it with tokens";
+        let text = "without tokens the host must be localhost or a loopback address; start the orchestrator with tokens";
         return forbidden("WRONG_HOST", text);
     }
     if let Some(origin) = text(header::ORIGIN)
         && origin.strip_prefix(scheme) != host
     {
-        let text = "without tokens it takes nothing from pages of others; start it with tokens";
+        let text = "cross-origin requests need tokens; start the orchestrator with tokens";
         return forbidden("WRONG_ORIGIN", text);
     }
     // Other methods that change something need a preflight.

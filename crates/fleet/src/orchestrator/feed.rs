@@ -18,7 +18,7 @@ pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// The rendered state.
 #[derive(Clone)]
-pub(super) struct Seen {
+pub(super) struct Rendered {
     pub(super) text: String,
     /// It is final.
     pub(super) ended: bool,
@@ -35,7 +35,7 @@ pub(super) trait Watched: Send + 'static {
     fn concerns(&self, run: &RunId) -> bool;
 
     /// Its current state. None: unavailable.
-    fn look(&self, app: &App) -> impl Future<Output = Option<Seen>> + Send;
+    fn look(&self, app: &App) -> impl Future<Output = Option<Rendered>> + Send;
 }
 
 struct Feed<W> {
@@ -74,7 +74,7 @@ impl<W: Watched> Feed<W> {
             }
             self.pause().await;
             // A failing store ends the stream: the client reconnects, perhaps to another orchestrator.
-            let Seen { text, ended } = self.of.look(&self.app).await?;
+            let Rendered { text, ended } = self.of.look(&self.app).await?;
             if !ended && self.last.as_ref() == Some(&text) {
                 continue;
             }

@@ -25,9 +25,9 @@ pub(super) const CONTENT_HASH: &str = "remuda-content-sha256";
 
 /// Cache of registered keys.
 #[derive(Debug, Default)]
-pub(super) struct KnownKeys(Mutex<BTreeMap<KeyId, (WorkerRecord, Instant)>>);
+pub(super) struct KeyCache(Mutex<BTreeMap<KeyId, (WorkerRecord, Instant)>>);
 
-impl KnownKeys {
+impl KeyCache {
     fn get(&self, id: &KeyId) -> Option<WorkerRecord> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (worker, since) = known.get(id)?;
@@ -95,9 +95,9 @@ impl App {
     pub(super) fn token(&self, headers: &HeaderMap) -> Result<Token, Failure> {
         let access = self.0.tokens.access();
         let token = authorization(headers).and_then(|value| value.strip_prefix("Bearer "));
-        let token = token.ok_or_else(|| unauthorized("show a token: `authorization: Bearer …`"))?;
+        let token = token.ok_or_else(|| unauthorized("send a token: `authorization: Bearer …`"))?;
         let token = access.find(token);
-        let token = token.ok_or_else(|| unauthorized("this token is not, or no longer, known"))?;
+        let token = token.ok_or_else(|| unauthorized("unknown token"))?;
         Ok(token.clone())
     }
 
@@ -182,7 +182,7 @@ impl App {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(_)) => Err(MessageError::TooLarge { found: MESSAGE_BYTES_MAX + 1 }.into()),
             Err(_) => {
-                let text = "the body did not come in time; send it again";
+                let text = "timeout while reading the body; send it again";
                 Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text))
             }
         }

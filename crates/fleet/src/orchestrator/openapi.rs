@@ -46,7 +46,7 @@ impl Api {
         method: HttpMethod,
         path: &str,
         handler: H,
-        about: About,
+        operation: Operation,
     ) -> Self
     where
         H: Handler<T, App>,
@@ -59,16 +59,16 @@ impl Api {
             _ => MethodFilter::GET,
         };
         self.router = self.router.route(path, on(filter, handler));
-        let About { mut operation, schemas } = about;
+        let Operation { mut builder, schemas } = operation;
         // OpenAPI has no wildcards.
         let path = path.replace("{*", "{");
         for piece in path.split('/').filter_map(|piece| piece.strip_prefix('{')) {
             let name = piece.trim_end_matches('}');
             let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path);
-            operation = operation
+            builder = builder
                 .parameter(parameter.required(Required::True).schema(Some(String::schema())));
         }
-        self.paths.add_path_operation(path, vec![method], operation);
+        self.paths.add_path_operation(path, vec![method], builder);
         self.schemas.extend(schemas);
         self
     }
@@ -83,17 +83,17 @@ impl Api {
             .version(env!("CARGO_PKG_VERSION"))
             .description(Some(
                 "Jobs under fenced leases. Errors are {\"error\": {code, message}} with stable \
-                 codes; a lease that is lost is answered with 409 and StaleLease.",
+                 codes; a lost lease is answered with 409 and StaleLease.",
             ))
             .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()));
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
-        let bearer = bearer.description(Some("A token; its scope says what it allows."));
+        let bearer = bearer.description(Some("A token with a sufficient scope."));
         let text = "Remuda key=…,time=…,nonce=…,sig=…: an Ed25519 signature of method, path, time, \
-                    nonce and the body's SHA-256, with a key that was enrolled.";
+                    nonce and the body's SHA-256, by an enrolled key.";
         let signed = ApiKeyValue::with_description(header::AUTHORIZATION.as_str(), text);
         let mut components = ComponentsBuilder::new()
-            .security_scheme(Who::TOKEN, SecurityScheme::Http(bearer.build()))
-            .security_scheme(Who::SIGNATURE, SecurityScheme::ApiKey(ApiKey::Header(signed)));
+            .security_scheme(Auth::TOKEN, SecurityScheme::Http(bearer.build()))
+            .security_scheme(Auth::SIGNATURE, SecurityScheme::ApiKey(ApiKey::Header(signed)));
         for (name, schema) in self.schemas {
             components = components.schema(name, schema);
         }
@@ -106,45 +106,45 @@ impl Api {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
-    Anybody,
+pub(super) enum Auth {
+    None,
     /// A token of at least this scope.
     Token(&'static str),
     /// The signature of a registered key.
     Worker,
 }
 
-impl Who {
+impl Auth {
     const TOKEN: &'static str = "token";
     const SIGNATURE: &'static str = "signature";
 }
 
 /// Description of a route.
-pub(super) struct About {
-    operation: OperationBuilder,
+pub(super) struct Operation {
+    builder: OperationBuilder,
     schemas: Vec<Named>,
 }
 
-impl About {
+impl Operation {
     /// `id` is unique; `text` is the summary.
-    pub(super) fn new(id: &str, who: Who, text: &str) -> Self {
+    pub(super) fn new(id: &str, auth: Auth, text: &str) -> Self {
         let empty: [&str; 0] = [];
-        let (tag, scheme) = match who {
-            Who::Anybody => ("anybody", None),
-            Who::Token(scope) => (scope, Some(Who::TOKEN)),
-            Who::Worker => ("worker", Some(Who::SIGNATURE)),
+        let (tag, scheme) = match auth {
+            Auth::None => ("anybody", None),
+            Auth::Token(scope) => (scope, Some(Auth::TOKEN)),
+            Auth::Worker => ("worker", Some(Auth::SIGNATURE)),
         };
-        let mut operation =
+        let mut builder =
             OperationBuilder::new().operation_id(Some(id)).summary(Some(text)).tag(tag);
         if let Some(scheme) = scheme {
-            operation = operation.security(SecurityRequirement::new(scheme, empty));
+            builder = builder.security(SecurityRequirement::new(scheme, empty));
         }
-        let about = Self { operation, schemas: Vec::new() };
-        match who {
-            Who::Anybody => about,
-            Who::Token(_) => about.answer::<ErrorBody>("default", "Why not"),
-            Who::Worker => about
-                .answer::<ErrorBody>("default", "Why not")
+        let operation = Self { builder, schemas: Vec::new() };
+        match auth {
+            Auth::None => operation,
+            Auth::Token(_) => operation.answer::<ErrorBody>("default", "Error"),
+            Auth::Worker => operation
+                .answer::<ErrorBody>("default", "Error")
                 .answer_message::<StaleLease>("409", "The lease is lost"),
         }
     }
@@ -172,33 +172,33 @@ impl About {
     }
 
     /// Request body: a message.
-    pub(super) fn takes<B: Body + ToSchema>(mut self) -> Self {
+    pub(super) fn body<B: Body + ToSchema>(mut self) -> Self {
         let body = RequestBodyBuilder::new().content("application/json", self.message::<B>());
         let body = body.required(Some(Required::True)).build();
-        self.operation = self.operation.request_body(Some(body));
+        self.builder = self.builder.request_body(Some(body));
         self
     }
 
     /// Request body: bytes.
-    pub(super) fn takes_bytes(mut self) -> Self {
+    pub(super) fn body_bytes(mut self) -> Self {
         let bytes = Content::new(Some(ObjectBuilder::new()));
         let body = RequestBodyBuilder::new().content("application/octet-stream", bytes);
-        self.operation = self.operation.request_body(Some(body.build()));
+        self.builder = self.builder.request_body(Some(body.build()));
         self
     }
 
     /// Response: JSON.
-    pub(super) fn gives<T: ToSchema>(self) -> Self {
-        self.answer::<T>("200", "It")
+    pub(super) fn returns<T: ToSchema>(self) -> Self {
+        self.answer::<T>("200", "OK")
     }
 
     /// Response: a message.
-    pub(super) fn says<B: Body + ToSchema>(self) -> Self {
+    pub(super) fn returns_message<B: Body + ToSchema>(self) -> Self {
         self.answer_message::<B>("200", B::TYPE)
     }
 
     /// Response: one of two messages.
-    pub(super) fn says_either<A: Body + ToSchema, B: Body + ToSchema>(mut self) -> Self {
+    pub(super) fn returns_either<A: Body + ToSchema, B: Body + ToSchema>(mut self) -> Self {
         self.message::<A>();
         self.message::<B>();
         let either = OneOfBuilder::new()
@@ -209,31 +209,31 @@ impl About {
     }
 
     /// Response: 201 if new, 200 if it existed.
-    pub(super) fn makes<T: ToSchema>(self) -> Self {
-        self.answer::<T>("201", "It is new").answer::<T>("200", "It was there")
+    pub(super) fn creates<T: ToSchema>(self) -> Self {
+        self.answer::<T>("201", "Created").answer::<T>("200", "Existed")
     }
 
     /// Response: text or bytes of this content type.
-    pub(super) fn gives_text(mut self, kind: &str) -> Self {
+    pub(super) fn returns_text(mut self, kind: &str) -> Self {
         let content = Content::new(Some(String::schema()));
         let response = ResponseBuilder::new().description(kind).content(kind, content);
-        self.operation = self.operation.response("200", response.build());
+        self.builder = self.builder.response("200", response.build());
         self
     }
 
     /// Response: 200, empty.
-    pub(super) fn does(self) -> Self {
+    pub(super) fn returns_nothing(self) -> Self {
         self.done("200")
     }
 
     /// Response: 201, empty.
-    pub(super) fn keeps(self) -> Self {
+    pub(super) fn returns_created(self) -> Self {
         self.done("201")
     }
 
     fn done(mut self, status: &str) -> Self {
         let response = ResponseBuilder::new().description("Done");
-        self.operation = self.operation.response(status, response.build());
+        self.builder = self.builder.response(status, response.build());
         self
     }
 
@@ -253,7 +253,7 @@ impl About {
             .description(Some(text))
             .schema(Some(String::schema()))
             .build();
-        self.operation = self.operation.parameter(parameter);
+        self.builder = self.builder.parameter(parameter);
         self
     }
 
@@ -270,7 +270,7 @@ impl About {
     fn respond(mut self, status: &str, text: &str, content: Content) -> Self {
         let response =
             ResponseBuilder::new().description(text).content("application/json", content);
-        self.operation = self.operation.response(status, response.build());
+        self.builder = self.builder.response(status, response.build());
         self
     }
 }

@@ -52,10 +52,11 @@ impl App {
             Action::Ready { job_id, tags, not_before }
                 if not_before.0 <= self.now().0.saturating_add(AT_ONCE_MILLIS) =>
             {
-                publisher.tell(Announcement::Ready { job_id: job_id.clone(), tags: tags.clone() });
+                publisher
+                    .publish(Announcement::Ready { job_id: job_id.clone(), tags: tags.clone() });
             }
             Action::Cancel(runner, message) => {
-                publisher.tell(Announcement::Cancel(runner.clone(), message.clone()));
+                publisher.publish(Announcement::Cancel(runner.clone(), message.clone()));
             }
             _ => {}
         }

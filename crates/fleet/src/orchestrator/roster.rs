@@ -1,5 +1,5 @@
 //! Runners heard of recently, for people. Nothing is decided by it, so it is not stored: it fills again after
-//! a restart, and each of several orchestrators knows the runners that talk to it.
+//! a restart, and each of several orchestrators knows the runners that connection to it.
 
 use crate::id::{KeyId, RunnerId};
 use crate::message::Tag;

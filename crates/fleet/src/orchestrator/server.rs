@@ -41,7 +41,7 @@ const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/jso
 pub enum ServeError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("objects cannot be kept: {0}")]
+    #[error("the store of objects cannot be opened: {0}")]
     Objects(ObjectError),
     #[error("the audit log cannot be written: {0}")]
     Audit(io::Error),
@@ -50,7 +50,7 @@ pub enum ServeError {
     )]
     Socket(io::Error),
     /// The sweep or the store ended: a bug.
-    #[error("a part of it broke down, and leases would never end; start it again")]
+    #[error("an internal task ended, so leases would never expire; restart the orchestrator")]
     Broken,
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -144,7 +144,7 @@ async fn accept(
         let Ok(place) = places.clone().try_acquire_owned() else { continue };
         let _ = stream.set_nodelay(true);
         while connections.try_join_next().is_some() {}
-        let talk = Talk {
+        let connection = Connection {
             service: service.clone(),
             open: open.watcher(),
             patience: config.request_timeout,
@@ -152,15 +152,15 @@ async fn accept(
         let (tls, mut stopping) = (tls.clone(), app.stopping());
         connections.spawn(async move {
             match tls {
-                None => talk.with(stream).await,
+                None => connection.with(stream).await,
                 // At shutdown an unfinished handshake is dropped.
                 Some(tls) => {
                     let stream = tokio::select! {
-                        stream = handshake(&tls, stream, talk.patience) => stream,
+                        stream = handshake(&tls, stream, connection.patience) => stream,
                         _ = stopping.wait_for(|stop| *stop) => None,
                     };
                     if let Some(stream) = stream {
-                        talk.with(stream).await;
+                        connection.with(stream).await;
                     }
                 }
             }
@@ -193,13 +193,13 @@ async fn handshake(
     tokio::time::timeout(patience, shaking).await.ok()?
 }
 
-struct Talk {
+struct Connection {
     service: Router,
     open: Watcher,
     patience: Duration,
 }
 
-impl Talk {
+impl Connection {
     /// Serves requests until the connection ends.
     async fn with(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let service = self.service;

@@ -23,7 +23,9 @@ fn field<T>(
 ) -> Result<T, Failure> {
     let value = headers.get(name).and_then(|value| read(value.to_str().ok()?));
     value.ok_or_else(|| {
-        let text = format!("`{name}` must be there, as UploadGranted and the lease say it");
+        let text = format!(
+            "header `{name}` missing or malformed; send what UploadGranted and the lease say"
+        );
         Failure::new(StatusCode::BAD_REQUEST, "BAD_HEADER", text)
     })
 }

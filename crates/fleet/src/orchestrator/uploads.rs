@@ -33,8 +33,7 @@ impl ActiveUploads {
         match all.insert(key.clone()) {
             true => Ok(UploadGuard { of: self.clone(), key }),
             false => {
-                let text =
-                    "this object is being sent already; wait for its end, then send it again";
+                let text = "this object is being uploaded already; retry after that";
                 Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "UPLOAD_UNDER_WAY", text))
             }
         }

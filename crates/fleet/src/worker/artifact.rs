@@ -1,6 +1,6 @@
 //! Finds the files of a job's artifacts.
 
-use super::blocking::Wanted;
+use super::blocking::CancelFlag;
 use super::files::{DEPTH_MAX, ENTRIES_MAX, RelativePath};
 use super::job_dir::JobDir;
 use super::pattern::{PathPattern, Reached};
@@ -31,7 +31,7 @@ pub(super) struct Found {
 pub(super) fn find(
     dir: &JobDir,
     specs: &[ArtifactSpec],
-    wanted: &Wanted,
+    cancel: &CancelFlag,
 ) -> io::Result<Vec<Found>> {
     if specs.is_empty() {
         return Ok(vec![]);
@@ -48,10 +48,10 @@ pub(super) fn find(
         found: BTreeSet::new(),
         left: ENTRIES_MAX,
         until: Instant::now() + LOOK_PATIENCE,
-        wanted,
+        cancel,
     };
     let all = search.folder(&dir.start, &begin, 0);
-    wanted.check()?;
+    cancel.check()?;
     if !all {
         tracing::warn!("artifact search cut short, some files not kept");
     }
@@ -107,7 +107,7 @@ struct Search<'a> {
     found: BTreeSet<(usize, PathBuf)>,
     left: u64,
     until: Instant,
-    wanted: &'a Wanted,
+    cancel: &'a CancelFlag,
 }
 
 impl Search<'_> {
@@ -115,7 +115,7 @@ impl Search<'_> {
     fn folder(&mut self, folder: &Path, above: &Vec<Option<Reached>>, depth: usize) -> bool {
         // Unreadable directories are skipped.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if self.left == 0 || Instant::now() > self.until || !self.wanted.still() {
+            if self.left == 0 || Instant::now() > self.until || self.cancel.is_set() {
                 return false;
             }
             self.left -= 1;
@@ -207,7 +207,7 @@ mod tests {
             spec("no", "../*"),
             spec("no", "etc/*"),
         ];
-        let found = find(&dir, &specs, &Wanted::default()).expect("looked at");
+        let found = find(&dir, &specs, &CancelFlag::default()).expect("looked at");
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
         assert!(found.iter().all(|found| crate::message::is_object_path(&found.name)));
@@ -218,7 +218,7 @@ mod tests {
         let dir = dir("swapped");
         std::fs::remove_dir(&dir.start).expect("removed");
         std::os::unix::fs::symlink("/etc", &dir.start).expect("a link");
-        assert_eq!(find(&dir, &[spec("all", "*")], &Wanted::default()).expect("looked at"), []);
+        assert_eq!(find(&dir, &[spec("all", "*")], &CancelFlag::default()).expect("looked at"), []);
         // The machine's error, not a job without files.
         let elsewhere = dir.folder.join("elsewhere");
         let lost = JobDir {
@@ -227,7 +227,7 @@ mod tests {
             temporary: elsewhere.join("temporary"),
             folder: elsewhere,
         };
-        assert!(find(&lost, &[spec("all", "*")], &Wanted::default()).is_err());
+        assert!(find(&lost, &[spec("all", "*")], &CancelFlag::default()).is_err());
     }
 
     /// Following links would give exponentially many paths.
@@ -239,7 +239,7 @@ mod tests {
         }
         std::fs::write(dir.start.join("x.trx"), "x").expect("a file");
         let specs = [spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")];
-        let found = find(&dir, &specs, &Wanted::default()).expect("looked at");
+        let found = find(&dir, &specs, &CancelFlag::default()).expect("looked at");
         assert_eq!(found.len(), 1);
     }
 
@@ -249,7 +249,7 @@ mod tests {
         for index in 0..FILES_MAX + 10 {
             std::fs::write(dir.start.join(format!("f{index:04}")), "").expect("a file");
         }
-        let found = find(&dir, &[spec("all", "f*")], &Wanted::default()).expect("looked at");
+        let found = find(&dir, &[spec("all", "f*")], &CancelFlag::default()).expect("looked at");
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }
@@ -265,7 +265,7 @@ mod tests {
         for file in files {
             std::fs::write(dir.start.join(file), "x").expect("a file");
         }
-        let found = find(&dir, &[spec("all", "**/*")], &Wanted::default()).expect("looked at");
+        let found = find(&dir, &[spec("all", "**/*")], &CancelFlag::default()).expect("looked at");
         let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names.len(), files.len(), "{names:?}");
         for name in &names {

@@ -1,7 +1,7 @@
 //! Caches: directories that jobs of this machine share by key. A cache is complete or absent: it is copied to
 //! a temporary name and renamed, and the first one under a key stays. Least recently used caches are evicted.
 
-use super::blocking::Wanted;
+use super::blocking::CancelFlag;
 use super::files::{self, Budget, RelativePath, Size};
 use super::job_dir::JobDir;
 use crate::auth::{random_hex, sha256_hex};
@@ -56,13 +56,13 @@ impl Caches {
         &self,
         spec: &CacheSpec,
         dir: &JobDir,
-        wanted: &Wanted,
+        cancel: &CancelFlag,
     ) -> io::Result<bool> {
         let at = self.at(spec);
         if !at.is_dir() {
             return Ok(false);
         }
-        let mut budget = Budget::new(self.bytes_max, wanted);
+        let mut budget = Budget::new(self.bytes_max, cancel);
         let paths: Vec<_> = spec.paths.iter().map(|path| JobDir::locate(path)).collect();
         let copied = paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), path) else { return Ok(()) };
@@ -71,7 +71,7 @@ impl Caches {
         });
         let Err(error) = copied.and_then(|()| used(&at)) else { return Ok(true) };
         // A cancelled copy says nothing about the cache.
-        wanted.check()?;
+        cancel.check()?;
         tracing::warn!(%error, "failed to restore a cache, removed it");
         discard(&at);
         paths.iter().flatten().try_for_each(|path| of(dir, path).remove())?;
@@ -81,7 +81,12 @@ impl Caches {
     }
 
     /// Saves directories of a job, unless the key exists.
-    pub(super) fn save(&self, spec: &CacheSpec, dir: &JobDir, wanted: &Wanted) -> io::Result<()> {
+    pub(super) fn save(
+        &self,
+        spec: &CacheSpec,
+        dir: &JobDir,
+        cancel: &CancelFlag,
+    ) -> io::Result<()> {
         let at = self.at(spec);
         if at.exists() {
             return Ok(());
@@ -89,7 +94,7 @@ impl Caches {
         let new = self.folder.join(format!(".new-{}", random_hex::<8>()));
         fs::create_dir(&new)?;
         // A cache larger than the limit would be evicted next.
-        let mut budget = Budget::new(self.bytes_max, wanted);
+        let mut budget = Budget::new(self.bytes_max, cancel);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), JobDir::locate(path)) else {
                 return Ok(());
@@ -183,23 +188,23 @@ mod tests {
             paths: vec!["~/.nuget/packages".to_owned(), "target".to_owned()],
         };
         let first = dir(&folder, "first");
-        assert!(!caches.restore(&spec("a"), &first, &Wanted::default()).expect("no error"));
+        assert!(!caches.restore(&spec("a"), &first, &CancelFlag::default()).expect("no error"));
         fs::create_dir_all(first.home.join(".nuget/packages/p")).expect("a folder");
         fs::write(first.home.join(".nuget/packages/p/x"), "1").expect("a file");
-        caches.save(&spec("a"), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("a"), &first, &CancelFlag::default()).expect("saved");
         fs::write(first.home.join(".nuget/packages/p/x"), "2").expect("a file");
-        caches.save(&spec("a"), &first, &Wanted::default()).expect("left as it was");
+        caches.save(&spec("a"), &first, &CancelFlag::default()).expect("left as it was");
         // The worker does not follow a job's link to other files.
         std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target"))
             .expect("a link");
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
-        caches.save(&through, &first, &Wanted::default()).expect("nothing to save");
+        caches.save(&through, &first, &CancelFlag::default()).expect("nothing to save");
         assert_eq!(fs::read_dir(caches.at(&through)).expect("a folder").count(), 0);
         let second = dir(&folder, "second");
-        assert!(caches.restore(&spec("a"), &second, &Wanted::default()).expect("restored"));
+        assert!(caches.restore(&spec("a"), &second, &CancelFlag::default()).expect("restored"));
         let found = fs::read_to_string(second.home.join(".nuget/packages/p/x")).expect("a file");
         assert_eq!(found, "1");
-        assert!(!caches.restore(&spec("b"), &second, &Wanted::default()).expect("no error"));
+        assert!(!caches.restore(&spec("b"), &second, &CancelFlag::default()).expect("no error"));
         fs::create_dir(folder.join("caches/.new-half")).expect("a folder");
         Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         assert!(!folder.join("caches/.new-half").exists());
@@ -216,12 +221,13 @@ mod tests {
         let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::write(first.folder.join("work/x"), "a's").expect("a file");
         fs::write(second.folder.join("work/x"), "b's").expect("a file");
-        a.save(&spec("k", &["x"]), &first, &Wanted::default()).expect("saved");
-        b.save(&spec("k", &["x"]), &second, &Wanted::default()).expect("saved");
+        a.save(&spec("k", &["x"]), &first, &CancelFlag::default()).expect("saved");
+        b.save(&spec("k", &["x"]), &second, &CancelFlag::default()).expect("saved");
         for (caches, wanted) in [(&a, Some("a's")), (&b, Some("b's")), (&all, None)] {
             let third = dir(&folder, wanted.unwrap_or("none"));
-            let restored =
-                caches.restore(&spec("k", &["x"]), &third, &Wanted::default()).expect("no error");
+            let restored = caches
+                .restore(&spec("k", &["x"]), &third, &CancelFlag::default())
+                .expect("no error");
             assert_eq!(restored, wanted.is_some());
             let found = fs::read_to_string(third.folder.join("work/x")).ok();
             assert_eq!(found.as_deref(), wanted);
@@ -245,14 +251,14 @@ mod tests {
         // File times may be coarse.
         let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
         for key in ["a", "b"] {
-            caches.save(&spec(key), &dir, &Wanted::default()).expect("saved");
+            caches.save(&spec(key), &dir, &CancelFlag::default()).expect("saved");
             pause();
         }
         assert_eq!(there(), [true, true, false]);
         fs::remove_file(dir.folder.join("work/big")).expect("removed");
-        assert!(caches.restore(&spec("a"), &dir, &Wanted::default()).expect("restored"));
+        assert!(caches.restore(&spec("a"), &dir, &CancelFlag::default()).expect("restored"));
         pause();
-        caches.save(&spec("c"), &dir, &Wanted::default()).expect("saved");
+        caches.save(&spec("c"), &dir, &CancelFlag::default()).expect("saved");
         assert_eq!(there(), [true, false, true], "`b` was used before the others");
         Caches::open(&folder.join("caches"), 150).expect("a folder");
         assert_eq!(there(), [false, false, true]);
@@ -292,8 +298,8 @@ mod tests {
             std::os::unix::fs::symlink(target, work.join(link)).expect("a link");
         }
         let whole = spec("out", &["p", "q", "s"]);
-        caches.save(&whole, &first, &Wanted::default()).expect("saved");
-        assert!(caches.restore(&whole, &second, &Wanted::default()).expect("restored"));
+        caches.save(&whole, &first, &CancelFlag::default()).expect("saved");
+        assert!(caches.restore(&whole, &second, &CancelFlag::default()).expect("restored"));
         let (at, work) = (caches.at(&whole), second.folder.join("work"));
         for (link, target) in links {
             assert_eq!(fs::read_link(work.join(link)).expect("a link"), target, "{link}");
@@ -310,20 +316,20 @@ mod tests {
         fs::write(at.join("1/l/kept"), "evil").expect("a file");
         assert!(
             !caches
-                .restore(&spec("old", &["x", "x", "x"]), &second, &Wanted::default())
+                .restore(&spec("old", &["x", "x", "x"]), &second, &CancelFlag::default())
                 .expect("without")
         );
         assert!(!at.exists() && !work.join("x").exists(), "neither it nor half of it is left");
         // Existing links are not followed either.
         for paths in [["y", "w"], ["w", "y"], ["z", "w"], ["z/l", "w"]] {
-            caches.save(&spec("good", &["q", "e"]), &first, &Wanted::default()).expect("saved");
+            caches.save(&spec("good", &["q", "e"]), &first, &CancelFlag::default()).expect("saved");
             let (folder, file) = (work.join("y/l"), work.join("y/f"));
             fs::create_dir_all(work.join("y")).expect("a folder");
             std::os::unix::fs::symlink(&outside, folder).expect("a link");
             std::os::unix::fs::symlink(outside.join("new"), file).expect("a link");
             std::os::unix::fs::symlink(&outside, work.join("z")).expect("a link");
             let restored = caches
-                .restore(&spec("good", &paths), &second, &Wanted::default())
+                .restore(&spec("good", &paths), &second, &CancelFlag::default())
                 .expect("without");
             assert!(!restored && !work.join("w").exists(), "{paths:?}");
             for left in ["y", "z"] {
@@ -345,12 +351,14 @@ mod tests {
         fs::create_dir_all(first.folder.join("work/sub")).expect("a folder");
         fs::write(first.folder.join("work/sub/a"), "x").expect("a file");
         fs::write(first.folder.join("work/sub/b"), "x").expect("a file");
-        caches.save(&spec("k", &["sub"]), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("k", &["sub"]), &first, &CancelFlag::default()).expect("saved");
         // The cache has a file where the next job has its working directory.
         second.start = second.folder.join("work/sub/b");
         fs::create_dir_all(&second.start).expect("a folder");
         assert!(
-            !caches.restore(&spec("k", &["sub"]), &second, &Wanted::default()).expect("without")
+            !caches
+                .restore(&spec("k", &["sub"]), &second, &CancelFlag::default())
+                .expect("without")
         );
         assert!(second.start.is_dir(), "it can begin");
         assert!(!second.folder.join("work/sub/a").exists(), "and has no half of a cache");
@@ -371,9 +379,11 @@ mod tests {
         let mode = fs::Permissions::from_mode(0o4755);
         fs::set_permissions(first.folder.join("work/m/tool"), mode).expect("a mode");
         std::os::unix::fs::symlink("../tool", bin.join("tool")).expect("a link");
-        caches.save(&spec("k", &["m"]), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("k", &["m"]), &first, &CancelFlag::default()).expect("saved");
         let second = dir(&folder, "second");
-        assert!(caches.restore(&spec("k", &["m"]), &second, &Wanted::default()).expect("restored"));
+        assert!(
+            caches.restore(&spec("k", &["m"]), &second, &CancelFlag::default()).expect("restored")
+        );
         let tool = second.folder.join("work/m/.bin/tool");
         assert_eq!(fs::read_to_string(&tool).expect("a file"), "x");
         assert_eq!(tool.metadata().expect("a file").permissions().mode() & 0o7777, 0o755);
@@ -383,7 +393,7 @@ mod tests {
             .expect("a file")
             .set_len(101)
             .expect("long");
-        assert!(small.save(&spec("k", &["m"]), &first, &Wanted::default()).is_err());
+        assert!(small.save(&spec("k", &["m"]), &first, &CancelFlag::default()).is_err());
         assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
@@ -397,7 +407,7 @@ mod tests {
         let first = dir(&folder, "first");
         let work = first.folder.join("work");
         files::deep(&work.join("long"), &"x".repeat(250), 20, &[0; 100]);
-        caches.save(&spec("long", &["long"]), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("long", &["long"]), &first, &CancelFlag::default()).expect("saved");
         let at = |key: &str| caches.at(&spec(key, &[]));
         assert_eq!(files::size(&at("long")), Size { bytes: 100, whole: true });
         let again = || Caches::open(&folder.join("caches"), 150).expect("a worker starts");
@@ -406,14 +416,14 @@ mod tests {
         let second = dir(&folder, "second");
         assert!(
             caches
-                .restore(&spec("long", &["long"]), &second, &Wanted::default())
+                .restore(&spec("long", &["long"]), &second, &CancelFlag::default())
                 .expect("restored")
         );
         assert_eq!(files::size(&second.folder.join("work/long")).bytes, 100);
         // File times may be coarse.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(work.join("other"), [0; 100]).expect("a file");
-        caches.save(&spec("other", &["other"]), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("other", &["other"]), &first, &CancelFlag::default()).expect("saved");
         assert!(!at("long").exists() && at("other").exists(), "the bound holds");
         // Too deep to measure: it is removed, usable caches stay.
         files::deep(&at("deep").join("0"), "d", 1_000, b"x");
@@ -429,15 +439,15 @@ mod tests {
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::write(first.folder.join("work/x"), "x").expect("a file");
-        let (wanted, given_up) = (Wanted::default(), Wanted::default());
-        given_up.give_up();
-        assert!(caches.save(&spec("k", &["x"]), &first, &given_up).is_err());
+        let (running, cancelled) = (CancelFlag::default(), CancelFlag::default());
+        cancelled.set();
+        assert!(caches.save(&spec("k", &["x"]), &first, &cancelled).is_err());
         let kept = || fs::read_dir(folder.join("caches")).expect("a folder").count();
         assert_eq!(kept(), 0, "neither it nor half of it");
-        caches.save(&spec("k", &["x"]), &first, &wanted).expect("saved");
-        assert!(caches.restore(&spec("k", &["x"]), &second, &given_up).is_err());
+        caches.save(&spec("k", &["x"]), &first, &running).expect("saved");
+        assert!(caches.restore(&spec("k", &["x"]), &second, &cancelled).is_err());
         assert_eq!(kept(), 1, "nothing is wrong with it");
-        assert!(caches.restore(&spec("k", &["x"]), &second, &wanted).expect("restored"));
+        assert!(caches.restore(&spec("k", &["x"]), &second, &running).expect("restored"));
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
     }

@@ -2,7 +2,6 @@
 //! of any job.
 
 use super::lease_run::LeaseRun;
-use super::status::Control;
 use super::steps::Ended;
 use crate::message::{Call, Data, Failure, Phase, TEXT_BYTES_MAX};
 use futures::FutureExt as _;
@@ -45,7 +44,7 @@ impl LeaseRun<'_> {
     /// Runs a call and reports its end.
     pub(super) async fn call(&self, call: &Call, until: Instant) {
         let Some(Calls(executor)) = self.context.config.executor.clone() else {
-            let why = "this worker does no calls".to_owned();
+            let why = "this worker has no executor for calls".to_owned();
             return self.end(Ended::Broken(why), None, vec![], None).await;
         };
         self.status.send_modify(|status| status.phase = Phase::Running);
@@ -64,19 +63,12 @@ impl LeaseRun<'_> {
                 Ok(Err(CallError { failure, why })) => (Ended::Broken(why), Some(failure), None),
                 // A panic would repeat on other workers.
                 Err(_) => {
-                    let why = "the executor broke down".to_owned();
+                    let why = "the executor panicked".to_owned();
                     (Ended::Broken(why), Some(Failure::StepFailed), None)
                 }
             },
             () = sleep_until(until) => (Ended::TimedOut, None, None),
-            wish = control.wait_for(|control| *control != Control::Go) => {
-                let ended = match wish.as_deref() {
-                    Ok(Control::Cancel { .. }) => Ended::Canceled,
-                    Ok(Control::Shutdown) => Ended::Shutdown,
-                    _ => Ended::Stale,
-                };
-                (ended, None, None)
-            }
+            ended = Ended::demanded(&mut control) => (ended, None, None),
         };
         self.end(ended, failure, vec![], output).await;
     }

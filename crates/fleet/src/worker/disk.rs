@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 /// Interval of free-space checks, which are cheap.
-const ROOM_EVERY: Duration = Duration::from_millis(100);
+const FREE_SPACE_EVERY: Duration = Duration::from_millis(100);
 /// Interval of checks of `/dev/shm`: its size is bounded, but not the kernel's memory for each file.
 const SHARED_EVERY: Duration = Duration::from_millis(500);
 /// Interval of counts while free space is stable.
@@ -53,15 +53,15 @@ async fn on_disk(dir: &Arc<JobDir>, tree: &Tree, most: Held) -> Ended {
             Ok(held) => held,
             Err(ended) => return ended,
         };
-        let (cost, room) = (began.elapsed(), Room::of(dir));
+        let (cost, free) = (began.elapsed(), FreeSpace::of(dir));
         // A quarter of what is left to the job: other processes use the disk too.
         let left =
             Held { bytes: (most.bytes - held.bytes) / 4, files: (most.files - held.files) / 4 };
         loop {
-            sleep(ROOM_EVERY).await;
+            sleep(FREE_SPACE_EVERY).await;
             let waited = began.elapsed();
             let calm = waited >= LOOK_EVERY.max(cost * CALM_PART);
-            if calm || waited >= cost * HASTE_PART && room.lost(&Room::of(dir), left) {
+            if calm || waited >= cost * HASTE_PART && free.lost(&FreeSpace::of(dir), left) {
                 break;
             }
         }
@@ -75,8 +75,8 @@ pub(super) async fn look(
     most: Held,
 ) -> Result<Held, Ended> {
     let (dir, tree) = (dir.clone(), tree.cloned());
-    let looked = super::blocking::blocking(move |wanted| {
-        let held = held(&[&dir.folder, &dir.temporary], most, wanted)?;
+    let looked = super::blocking::blocking(move |cancel| {
+        let held = held(&[&dir.folder, &dir.temporary], most, cancel)?;
         let (Some(mut held), Some(tree)) = (held, &tree) else { return Ok(held) };
         let device = dir.folder.metadata()?.dev();
         let Some(unnamed) = tree.unnamed(device, OPEN_MAX) else { return Ok(None) };
@@ -86,15 +86,15 @@ pub(super) async fn look(
     match looked.await.and_then(|looked: io::Result<Option<Held>>| looked) {
         Ok(Some(held)) => Ok(held),
         Ok(None) => Err(Ended::OutOfDisk),
-        Err(error) => Err(Ended::Broken(format!("the job's files cannot be counted: {error}"))),
+        Err(error) => Err(Ended::Broken(format!("failed to count the job's files: {error}"))),
     }
 }
 
 /// Free space of the job's file system, if known.
 #[derive(Clone, Copy)]
-struct Room(Option<Held>);
+struct FreeSpace(Option<Held>);
 
-impl Room {
+impl FreeSpace {
     fn of(dir: &JobDir) -> Self {
         let about = statvfs(&dir.folder).ok();
         Self(about.map(|about| Held {

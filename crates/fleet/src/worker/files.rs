@@ -7,7 +7,7 @@ mod remove;
 pub(super) use held::{Held, held};
 pub(super) use remove::remove;
 
-use super::blocking::Wanted;
+use super::blocking::CancelFlag;
 use crate::auth::random_hex;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
@@ -36,19 +36,19 @@ const FOLDER: OFlags =
 pub(super) struct Budget<'a> {
     bytes: u64,
     entries: u64,
-    wanted: &'a Wanted,
+    cancel: &'a CancelFlag,
 }
 
 impl<'a> Budget<'a> {
-    pub(super) fn new(bytes: u64, wanted: &'a Wanted) -> Self {
-        Self { bytes, entries: ENTRIES_MAX, wanted }
+    pub(super) fn new(bytes: u64, cancel: &'a CancelFlag) -> Self {
+        Self { bytes, entries: ENTRIES_MAX, cancel }
     }
 
     fn spend(&mut self, bytes: u64) -> io::Result<()> {
-        self.wanted.check()?;
+        self.cancel.check()?;
         let left = (self.bytes.checked_sub(bytes), self.entries.checked_sub(1));
         let (Some(bytes), Some(entries)) = left else {
-            return Err(refused("it has too many bytes, or too many files"));
+            return Err(refused("too many bytes or files"));
         };
         (self.bytes, self.entries) = (bytes, entries);
         Ok(())
@@ -74,7 +74,7 @@ impl<'a> RelativePath<'a> {
     }
 
     fn split(&self) -> io::Result<(&'a Path, &'a OsStr)> {
-        let name = self.path.file_name().ok_or_else(|| refused("it has no name"))?;
+        let name = self.path.file_name().ok_or_else(|| refused("no file name"))?;
         Ok((self.path.parent().unwrap_or(Path::new("")), name))
     }
 
@@ -115,7 +115,7 @@ impl<'a> RelativePath<'a> {
 fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
     let mut folder = root;
     for part in path.components() {
-        let Component::Normal(name) = part else { return Err(refused("it leads elsewhere")) };
+        let Component::Normal(name) = part else { return Err(refused("the path leads out")) };
         folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
             Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::ACCESS)) => {
@@ -172,7 +172,7 @@ fn entry(
         FileType::Directory => {
             budget.spend(0)?;
             if depth >= DEPTH_MAX {
-                return Err(refused("it is too deep"));
+                return Err(refused("too many directory levels"));
             }
             let source = rustix::fs::openat(from, name, FOLDER, Mode::empty())?;
             let target = subfolder(to, new)?;
@@ -193,17 +193,17 @@ fn entry(
                 OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mode = Mode::from_raw_mode(about.st_mode & 0o777 | 0o600);
             let target = File::from(rustix::fs::openat(to, new, flags, mode)?);
-            content(&source, &target, bytes, budget.wanted)
+            content(&source, &target, bytes, budget.cancel)
         }
         _ => budget.spend(0),
     }
 }
 
 /// Copies at most this many bytes.
-fn content(from: &File, mut to: &File, bytes: u64, wanted: &Wanted) -> io::Result<()> {
+fn content(from: &File, mut to: &File, bytes: u64, cancel: &CancelFlag) -> io::Result<()> {
     let mut left = bytes;
     while left > 0 {
-        wanted.check()?;
+        cancel.check()?;
         match io::copy(&mut from.take(left.min(PIECE_BYTES)), &mut to)? {
             0 => break,
             copied => left -= copied,
@@ -245,7 +245,7 @@ pub(super) fn size(at: &Path) -> Size {
                 continue;
             }
             if depth >= SIZE_DEPTH_MAX {
-                return Err(refused("it is too deep"));
+                return Err(refused("too many directory levels"));
             }
             let inside = match rustix::fs::openat(folder, name, FOLDER, Mode::empty()) {
                 Err(Errno::NOENT) => Ok(()),
@@ -270,16 +270,16 @@ pub(super) fn size(at: &Path) -> Size {
 }
 
 /// Clears setuid and setgid bits. If cancelled, the tree is about to be removed.
-pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
-    fn walk(folder: &Path, depth: usize, left: &mut u64, wanted: &Wanted) {
+pub(super) fn defuse(folder: &Path, cancel: &CancelFlag) {
+    fn walk(folder: &Path, depth: usize, left: &mut u64, cancel: &CancelFlag) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let rest = left.checked_sub(1).filter(|_| wanted.still());
+            let rest = left.checked_sub(1).filter(|_| !cancel.is_set());
             let Some(rest) = rest else { return };
             *left = rest;
             // Neither follows links.
             let (Ok(about), path) = (entry.metadata(), entry.path()) else { continue };
             if about.is_dir() && depth < DEPTH_MAX {
-                walk(&path, depth + 1, left, wanted);
+                walk(&path, depth + 1, left, cancel);
             } else if about.is_file() && about.permissions().mode() & 0o6000 != 0 {
                 let mode = about.permissions().mode() & 0o777;
                 if let Err(error) = fs::set_permissions(&path, Permissions::from_mode(mode)) {
@@ -288,7 +288,7 @@ pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
             }
         }
     }
-    walk(folder, 0, &mut { ENTRIES_MAX }, wanted);
+    walk(folder, 0, &mut { ENTRIES_MAX }, cancel);
 }
 
 /// Makes nested directories with a file in the last.
@@ -340,7 +340,7 @@ mod tests {
         fs::set_permissions(&file, Permissions::from_mode(0o6755)).expect("a mode");
         let mode = || file.metadata().expect("a file").permissions().mode() & 0o7777;
         assert_eq!(mode(), 0o6755, "the test means something");
-        defuse(&folder, &Wanted::default());
+        defuse(&folder, &CancelFlag::default());
         assert_eq!(mode(), 0o755);
         fs::remove_dir_all(&folder).expect("removed");
     }

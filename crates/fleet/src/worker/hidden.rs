@@ -85,7 +85,7 @@ fn has_key(folder: &Path, left: &mut usize) -> io::Result<bool> {
     for entry in names {
         if *left == 0 {
             let why = format!(
-                "{} has more names than are looked at for keys; put the worker into a folder of its own",
+                "{} has too many files to search for keys; put the worker into a folder of its own",
                 folder.display()
             );
             return Err(io::Error::other(why));

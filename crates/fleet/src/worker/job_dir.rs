@@ -237,9 +237,9 @@ mod tests {
         dir.folders().expect("folders");
         let (began, begun) = oneshot::channel();
         let at = dir.clone();
-        let work = blocking(move |wanted| {
+        let work = blocking(move |cancel| {
             began.send(()).expect("somebody waits");
-            while wanted.still() {
+            while !cancel.is_set() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             // Its work at the last check.

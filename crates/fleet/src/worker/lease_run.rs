@@ -33,8 +33,8 @@ const REMOVE_PATIENCE: Duration = Duration::from_secs(60);
 
 async fn restore(spec: &JobSpec, caches: &Caches, dir: &Arc<JobDir>) -> io::Result<()> {
     let (specs, caches, dir) = (spec.caches.clone(), caches.clone(), dir.clone());
-    let restored = blocking(move |wanted| {
-        specs.iter().try_for_each(|spec| caches.restore(spec, &dir, wanted).map(|_| ()))
+    let restored = blocking(move |cancel| {
+        specs.iter().try_for_each(|spec| caches.restore(spec, &dir, cancel).map(|_| ()))
     });
     restored.await?
 }
@@ -163,7 +163,7 @@ impl WorkerContext {
         };
         // Heartbeats continue until the last message is answered.
         tokio::select! {
-            () = run.live(sent) => {}
+            () = run.run(sent) => {}
             () = patience => {}
             () = async { tokio::join!(beats.run(), stops, std::future::pending::<()>()); } => {}
         }
@@ -189,11 +189,11 @@ impl WorkerContext {
 }
 
 impl LeaseRun<'_> {
-    async fn live(&self, acked: Instant) {
+    async fn run(&self, acked: Instant) {
         tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "job started");
         let until = acked + Duration::from_secs(self.granted.max_runtime_seconds.into());
         let Some(spec) = &self.granted.job_spec else {
-            let why = "this worker reads embedded specs only";
+            let why = "this worker supports embedded job specs only";
             return self.broken(why, Some(Failure::SpecInvalid)).await;
         };
         if let Some(call) = &spec.call {
@@ -211,11 +211,11 @@ impl LeaseRun<'_> {
         let dir = match JobDir::make(&self.context.config, self.granted, spec) {
             Ok(Some(dir)) => Arc::new(dir),
             Ok(None) => {
-                let why = "the workdir leads out of the job's folder";
+                let why = "the workdir leads out of the job's directory";
                 return self.broken(why, Some(Failure::SpecInvalid)).await;
             }
             Err(error) => {
-                let why = format!("the job's folders cannot be made: {error}");
+                let why = format!("failed to create the job's directory: {error}");
                 return self.broken(&why, None).await;
             }
         };
@@ -228,10 +228,8 @@ impl LeaseRun<'_> {
         let (ended, failure, artifacts) = tokio::select! {
             biased;
             // A cancellation has a deadline; a lost lease makes uploads pointless.
-            wish = control.wait_for(|control| *control != Control::Go) => {
-                (ended.cut(Ended::wished(wish.ok().as_deref())), None, vec![self.log_kept()])
-            }
-            (artifacts, kept) = self.keep(spec, caches, &dir, &ended) => match kept {
+            by = Ended::demanded(&mut control) => (ended.cut(by), None, vec![self.log_artifact()]),
+            (artifacts, kept) = self.store_outputs(spec, caches, &dir, &ended) => match kept {
                 Err((why, failure)) if ended == Ended::Succeeded => {
                     (Ended::Broken(why), failure, artifacts)
                 }
@@ -295,14 +293,12 @@ impl LeaseRun<'_> {
         until: Instant,
     ) -> Ended {
         let broken =
-            |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
+            |error: std::io::Error| Ended::Broken(format!("failed to start the job: {error}"));
         let mut control = self.control.subscribe();
         let restored = tokio::select! {
             restored = restore(spec, caches, dir) => restored,
             () = sleep_until(until) => return Ended::TimedOut,
-            wish = control.wait_for(|control| *control != Control::Go) => {
-                return Ended::wished(wish.ok().as_deref());
-            }
+            ended = Ended::demanded(&mut control) => return ended,
         };
         if let Err(error) = restored {
             return broken(error);

@@ -1,20 +1,19 @@
 //! Client of the orchestrator's worker API: signed requests and the meaning of responses.
 
 use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
-use crate::http::{Endpoint, reason};
+use crate::http::{Endpoint, file_body, reason};
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{
     self, Body, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message, MessageError, StaleLease,
 };
 use crate::time::{Clock, Millis};
-use axum::body::Body as Bytes;
+use axum::body::{Body as HttpBody, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, header};
-use futures::{Stream, StreamExt as _};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use tokio::io::AsyncSeekExt as _;
 
 /// Response timeout, beyond a requested wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -36,13 +35,13 @@ pub enum LinkError {
     #[error("the orchestrator refuses: {code}: {message}")]
     Refused { code: String, message: String },
     /// The orchestrator failed. Can be retried.
-    #[error("the orchestrator cannot do it now: {code}: {message}")]
+    #[error("the orchestrator failed: {code}: {message}")]
     Failing { code: String, message: String },
     /// A local file cannot be read.
     #[error("the file cannot be read: {0}")]
     Own(String),
     /// A proxy refused the request. Can be retried.
-    #[error("something before the orchestrator answers with status {0}")]
+    #[error("a proxy in front of the orchestrator answered with status {0}")]
     Between(u16),
     /// Unknown outcome. Can be retried.
     #[error("the orchestrator cannot be reached: {0}")]
@@ -91,7 +90,7 @@ impl Link {
         let request = Request::post(format!("{}/api/v1/internal/enrol", self.endpoint.url()))
             .header(header::CONTENT_TYPE, JSON)
             .header(header::AUTHORIZATION, format!("Bearer {token}"));
-        let request = request.body(Bytes::from(body)).map_err(own)?;
+        let request = request.body(HttpBody::from(body)).map_err(own)?;
         let bytes = self.exchange(request, ANSWER_TIMEOUT).await?;
         message::decode(&bytes).map_err(nonsense)
     }
@@ -127,7 +126,7 @@ impl Link {
             let request = Request::post(format!("{}{path}", self.endpoint.url()))
                 .header(header::CONTENT_TYPE, JSON)
                 .header(header::AUTHORIZATION, self.signature(&Method::POST, &path, &hash))
-                .body(Bytes::from(bytes.clone()))
+                .body(HttpBody::from(bytes.clone()))
                 .map_err(own)?;
             match self.exchange(request, ANSWER_TIMEOUT + wait).await {
                 // The response corrected the clock offset.
@@ -159,7 +158,7 @@ impl Link {
                 .header("remuda-grant", grant)
                 .header("remuda-content-sha256", sha256)
                 .header(header::CONTENT_LENGTH, bytes)
-                .body(Bytes::from_stream(pieces(again)))
+                .body(file_body(again))
                 .map_err(own)?;
             let answer =
                 self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
@@ -174,7 +173,7 @@ impl Link {
     /// Sends a request with a timeout.
     async fn exchange(
         &self,
-        request: Request<Bytes>,
+        request: Request<HttpBody>,
         patience: Duration,
     ) -> Result<Vec<u8>, LinkError> {
         let exchange = async {
@@ -182,7 +181,7 @@ impl Link {
                 self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             self.read(answer).await
         };
-        let silent = |_| Err(LinkError::Unreachable("it does not answer".to_owned()));
+        let silent = |_| Err(LinkError::Unreachable("timeout".to_owned()));
         tokio::time::timeout(patience, exchange).await.unwrap_or_else(silent)
     }
 
@@ -192,14 +191,14 @@ impl Link {
         self.key.sign(Millis(now), random_hex::<16>(), request).header()
     }
 
-    fn note_time(&self, answer: &Response<Bytes>) {
+    fn note_time(&self, answer: &Response<HttpBody>) {
         let time =
             answer.headers().get("remuda-time").and_then(|time| time.to_str().ok()?.parse().ok());
         let ahead = time.and_then(|time: i64| time.checked_sub_unsigned(self.clock.now().0));
         ahead.into_iter().for_each(|ahead| self.ahead.store(ahead, Ordering::Relaxed));
     }
 
-    async fn read(&self, answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
+    async fn read(&self, answer: Response<HttpBody>) -> Result<Vec<u8>, LinkError> {
         self.note_time(&answer);
         match answer.status().is_success() {
             true => bounded(answer).await,
@@ -207,7 +206,7 @@ impl Link {
         }
     }
 
-    async fn refusal(&self, answer: Response<Bytes>) -> LinkError {
+    async fn refusal(&self, answer: Response<HttpBody>) -> LinkError {
         let status = answer.status();
         let bytes = match bounded(answer).await {
             Ok(bytes) => bytes,
@@ -237,31 +236,14 @@ impl Link {
     }
 }
 
-/// Streams a file from its position.
-fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static {
-    futures::stream::try_unfold(file, |mut file| async move {
-        let mut piece = vec![0; 64 * 1024];
-        let read = file.read(&mut piece).await?;
-        piece.truncate(read);
-        Ok((read > 0).then_some((piece, file)))
-    })
-}
-
 /// Reads a body with the limit of a message.
-async fn bounded(answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
-    let mut pieces = answer.into_body().into_data_stream();
-    let mut bytes = Vec::new();
-    while let Some(piece) = pieces.next().await {
-        bytes.extend_from_slice(&piece.map_err(|error| LinkError::Unreachable(reason(&error)))?);
-        if bytes.len() > MESSAGE_BYTES_MAX {
-            return Err(LinkError::Unreachable("its answer does not end".to_owned()));
-        }
-    }
-    Ok(bytes)
+async fn bounded(answer: Response<HttpBody>) -> Result<Vec<u8>, LinkError> {
+    let read = to_bytes(answer.into_body(), MESSAGE_BYTES_MAX).await;
+    read.map(Vec::from).map_err(|error| LinkError::Unreachable(reason(&error)))
 }
 
 fn nonsense(error: MessageError) -> LinkError {
-    LinkError::Unreachable(format!("its answer is none: {error}"))
+    LinkError::Unreachable(format!("malformed response: {error}"))
 }
 
 fn own(error: impl fmt::Display) -> LinkError {

@@ -32,7 +32,6 @@ mod status;
 mod steps;
 mod tree;
 mod upload;
-mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
 pub use config::{Config, Images, Runc};

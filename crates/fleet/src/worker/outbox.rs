@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_cannot_be_true_change_nothing() {
+    fn impossible_log_acks_are_ignored() {
         let mut outbox = Outbox::default();
         outbox.push(b"one");
         assert!(!outbox.acknowledge(&ack(1, 4)));

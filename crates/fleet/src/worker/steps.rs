@@ -57,21 +57,28 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// The end that a control value demands.
-    pub(super) fn wished(control: Option<&Control>) -> Self {
+    /// Waits for a control value that ends the job.
+    pub(super) async fn demanded(control: &mut watch::Receiver<Control>) -> Self {
+        match control.wait_for(|control| *control != Control::Go).await {
+            Ok(control) => Self::by(*control),
+            Err(_) => Self::Stale,
+        }
+    }
+
+    fn by(control: Control) -> Self {
         match control {
-            Some(Control::Cancel { .. }) => Self::Canceled,
-            Some(Control::Shutdown) => Self::Shutdown,
-            _ => Self::Stale,
+            Control::Cancel { .. } => Self::Canceled,
+            Control::Shutdown => Self::Shutdown,
+            Control::Go | Control::Stale => Self::Stale,
         }
     }
 
     /// The steps ended, and then uploads were cut short. At shutdown a failure is still reported, while
     /// successful steps are run again elsewhere.
-    pub(super) fn cut(self, wish: Self) -> Self {
-        match (self, wish) {
+    pub(super) fn cut(self, by: Self) -> Self {
+        match (self, by) {
             (ended, Self::Shutdown) if ended != Self::Succeeded => ended,
-            (_, wish) => wish,
+            (_, by) => by,
         }
     }
 }
@@ -107,7 +114,7 @@ impl Steps<'_> {
                 Ok(Err(ended)) => return ended,
                 Err(error) => {
                     image::forget(&self.config.folder);
-                    return Ended::Broken(format!("a step cannot be started: {error}"));
+                    return Ended::Broken(format!("failed to start a step: {error}"));
                 }
             };
             let ended = self.watch(&mut child, &tree, index).await;
@@ -128,7 +135,7 @@ impl Steps<'_> {
                     }
                 }
                 Ended::Succeeded => {
-                    return Ended::Broken("processes of a step do not go".to_owned());
+                    return Ended::Broken("processes of a step survived SIGKILL".to_owned());
                 }
                 other => return other,
             }
@@ -146,9 +153,7 @@ impl Steps<'_> {
             started = internet.start(&self.config.folder) => {
                 started.map(Some).map_err(|error| Ended::Broken(error.to_string()))
             }
-            wish = self.control.wait_for(|control| *control != Control::Go) => {
-                Err(Ended::wished(wish.ok().as_deref()))
-            }
+            ended = Ended::demanded(&mut self.control) => Err(ended),
         }
     }
 
@@ -179,23 +184,23 @@ impl Steps<'_> {
             self.dir.renew().await?;
         }
         // Preparations may have taken long.
-        if let Some(ended) = self.unwanted() {
+        if let Some(ended) = self.ended_already() {
             return Ok(Err(ended));
         }
         let mut command =
             self.dir.command(self.config, self.image, joined, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
-        let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
+        let first = child.id().ok_or_else(|| io::Error::other("it exited at once"))?;
         let sandbox = self.image.is_some() || self.config.sandbox != Sandbox::Process;
         Ok(Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox })))
     }
 
     /// Whether the job ended before its next step.
-    fn unwanted(&self) -> Option<Ended> {
-        match &*self.control.borrow() {
+    fn ended_already(&self) -> Option<Ended> {
+        match *self.control.borrow() {
             Control::Go => (self.until <= Instant::now()).then_some(Ended::TimedOut),
-            wish => Some(Ended::wished(Some(wish))),
+            control => Some(Ended::by(control)),
         }
     }
 
@@ -214,11 +219,9 @@ impl Steps<'_> {
             // A finished step counts, even if a control value came meanwhile.
             ended = child.wait() => match ended {
                 Ok(status) => failed(status),
-                Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
+                Err(error) => Ended::Broken(format!("failed to wait for a step: {error}")),
             },
-            wish = self.control.wait_for(|control| *control != Control::Go) => {
-                Ended::wished(wish.ok().as_deref())
-            }
+            ended = Ended::demanded(&mut self.control) => ended,
             () = sleep_until(self.until) => Ended::TimedOut,
             ended = too_much(tree, self.config.memory_bytes_max, PROCESS_LIMITS) => ended,
             ended = disk::too_large(self.dir, tree, disk_max) => ended,

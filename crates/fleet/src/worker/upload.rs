@@ -3,14 +3,12 @@
 use super::artifact::Found;
 use super::link::{BAD_CLOCK, Link, LinkError};
 use super::retry::{RETRY_FOR, retry_until_answered, retry_within};
+use crate::auth::sha256_of;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{Artifact, Failure, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
-use data_encoding::HEXLOWER;
-use ring::digest::{Context, SHA256};
 use std::io;
 use std::path::Path;
 use tokio::fs::File;
-use tokio::io::AsyncReadExt;
 
 const BAD_GRANT: &str = "BAD_GRANT";
 const TOO_SLOW: &str = "TOO_SLOW";
@@ -22,20 +20,6 @@ async fn open(at: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     File::options().read(true).custom_flags(flags).open(at).await
-}
-
-async fn measure(at: &Path) -> io::Result<(u64, String)> {
-    let (mut file, mut hash, mut bytes) = (open(at).await?, Context::new(&SHA256), 0);
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer).await? {
-            0 => return Ok((bytes, HEXLOWER.encode(hash.finish().as_ref()))),
-            read => {
-                hash.update(&buffer[..read]);
-                bytes += read as u64;
-            }
-        }
-    }
 }
 
 /// The job's failure if a file cannot be stored. None: this worker's failure, and another may succeed. A
@@ -58,7 +42,8 @@ pub(super) async fn upload(
     found: &Found,
 ) -> Result<Artifact, LinkError> {
     let broken = |error: io::Error| LinkError::Own(error.to_string());
-    let (bytes, sha256) = measure(&found.at).await.map_err(broken)?;
+    let mut file = open(&found.at).await.map_err(broken)?;
+    let (bytes, sha256) = sha256_of(&mut file).await.map_err(broken)?;
     if bytes > OBJECT_BYTES_MAX {
         return Err(LinkError::Refused {
             code: "TOO_MUCH".to_owned(),

@@ -5,7 +5,7 @@ use crate::id::{JobId, RunId};
 use crate::orchestrator::answer::{Failure, PathParam};
 use crate::orchestrator::api::id;
 use crate::orchestrator::app::App;
-use crate::orchestrator::feed::{self, Seen, Watched};
+use crate::orchestrator::feed::{self, Rendered, Watched};
 use crate::orchestrator::slots::StreamSlot;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -26,9 +26,9 @@ impl Watched for Live {
         true
     }
 
-    async fn look(&self, app: &App) -> Option<Seen> {
+    async fn look(&self, app: &App) -> Option<Rendered> {
         let inside = views::inside(app, &self.page).await.ok()?;
-        Some(Seen { text: inside.body.done(), ended: inside.ended })
+        Some(Rendered { text: inside.body.done(), ended: inside.ended })
     }
 }
 
@@ -51,7 +51,7 @@ pub(in crate::orchestrator) async fn live(
     let who = app.may_look(&headers)?;
     let page = page(&path)?;
     let place = app.0.pages.streams.enter(&who, app.0.tokens.is_open()).ok_or_else(|| {
-        let text = "too many live pages are open; close one, or reload this one by hand";
+        let text = "too many live pages are open; close one, or reload this one manually";
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", text)
     })?;
     let live = Live { page, _place: place };

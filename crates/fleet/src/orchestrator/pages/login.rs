@@ -60,7 +60,7 @@ fn page(status: StatusCode, to: &str, wrong: bool) -> Response {
     let mut page = Markup::default();
     page.raw("<h1>Log in</h1>");
     if wrong {
-        page.raw("<p class=\"bad\">This token is not known here, or does not allow to look.</p>");
+        page.raw("<p class=\"bad\">Unknown token, or not allowed to view.</p>");
     }
     page.raw("<form method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"to\" value=\"")
         .text(to)

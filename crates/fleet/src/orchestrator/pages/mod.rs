@@ -59,7 +59,7 @@ pub(super) enum Page {
     Queue,
 }
 
-pub(super) struct Inside {
+pub(super) struct Content {
     title: String,
     body: Markup,
     /// It is final.
@@ -106,7 +106,7 @@ fn whole(
     guarded(status, "text/html; charset=utf-8", page.done())
 }
 
-fn trouble(failure: &Failure) -> Response {
+fn error_page(failure: &Failure) -> Response {
     let mut text = Markup::default();
     text.raw("<h1>").text(failure.status).raw("</h1><p>").text(failure.message()).raw("</p>");
     whole(failure.status, "Not here", None, text, false)
@@ -134,11 +134,11 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
         _ => Some(format!("/live{path}")),
     };
     match views::inside(&app, &page).await {
-        Ok(Inside { title, body, ended }) => {
+        Ok(Content { title, body, ended }) => {
             let events = events.filter(|_| !ended);
             whole(StatusCode::OK, &title, events.as_deref(), body, !app.0.tokens.is_open())
         }
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 
@@ -149,7 +149,7 @@ impl<S: Sync, T: FromRequestParts<S, Rejection = Failure>> FromRequestParts<S> f
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        T::from_request_parts(parts, state).await.map(Self).map_err(|failure| trouble(&failure))
+        T::from_request_parts(parts, state).await.map(Self).map_err(|failure| error_page(&failure))
     }
 }
 
@@ -177,7 +177,7 @@ pub(super) async fn run(
             let path = format!("/runs/{id}");
             show(app, &headers, &path, Page::Run { id, from }).await
         }
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 
@@ -188,7 +188,7 @@ pub(super) async fn job(
 ) -> Response {
     match id(&job, JobId::new) {
         Ok(id) => show(app, &headers, &format!("/jobs/{id}"), Page::Job(id.clone())).await,
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 
@@ -229,7 +229,7 @@ pub(super) async fn log(
             let text = String::from_utf8_lossy(&bytes).into_owned();
             guarded(StatusCode::OK, "text/plain; charset=utf-8", text)
         }
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 

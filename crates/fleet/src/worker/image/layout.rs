@@ -3,9 +3,7 @@
 //! Not the crate `oci-spec`: its types need darling, derive_builder, getset and regex, for the forty lines of
 //! serde structs here.
 
-use super::ImageError;
-use data_encoding::HEXLOWER;
-use ring::digest::{Context, SHA256};
+use super::{ImageError, LayerReader};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -94,7 +92,7 @@ impl Layout {
         }
         let mark: Mark = document("oci-layout", &self.bounded("oci-layout")?)?;
         if !mark.image_layout_version.starts_with("1.") {
-            return Err(ImageError::Layout("its oci-layout is of another version than 1"));
+            return Err(ImageError::Layout("oci-layout has another version than 1"));
         }
         let index: Index = document("index.json", &self.bounded("index.json")?)?;
         let named = |blob: &&Blob| {
@@ -110,12 +108,14 @@ impl Layout {
         }
         let manifest: Manifest = self.read(&blob)?;
         if manifest.layers.len() > LAYERS_MAX {
-            return Err(ImageError::Layout("it has more than 127 layers"));
+            return Err(ImageError::Layout("more than 127 layers"));
         }
         let configuration: Configuration = self.read(&manifest.config)?;
         let contents = configuration.rootfs.diff_ids;
         if contents.len() != manifest.layers.len() {
-            return Err(ImageError::Layout("its manifest and its configuration differ in layers"));
+            return Err(ImageError::Layout(
+                "manifest and configuration name different numbers of layers",
+            ));
         }
         let env = configuration.config.env.unwrap_or_default();
         let env = env.iter().filter_map(|line| line.split_once('='));
@@ -129,18 +129,9 @@ impl Layout {
     /// Opens a blob and verifies its hash.
     pub(super) fn open(&self, blob: &Blob) -> Result<File, ImageError> {
         let mut file = File::open(self.0.join("blobs/sha256").join(hex(&blob.digest)?))?;
-        if file.metadata()?.len() != blob.size {
-            return Err(ImageError::Hash(blob.digest.clone()));
-        }
-        let mut hash = Context::new(&SHA256);
-        let mut buffer = vec![0; 64 * 1_024];
-        loop {
-            match file.read(&mut buffer)? {
-                0 => break,
-                bytes => hash.update(&buffer[..bytes]),
-            }
-        }
-        if HEXLOWER.encode(hash.finish().as_ref()) != hex(&blob.digest)? {
+        if file.metadata()?.len() != blob.size
+            || LayerReader::new(&file, blob.size).finish()? != hex(&blob.digest)?
+        {
             return Err(ImageError::Hash(blob.digest.clone()));
         }
         file.rewind()?;
@@ -149,7 +140,7 @@ impl Layout {
 
     fn read<T: DeserializeOwned>(&self, blob: &Blob) -> Result<T, ImageError> {
         if blob.size > DOCUMENT_BYTES_MAX {
-            return Err(ImageError::Layout("one of its documents has more than 4 MiB"));
+            return Err(ImageError::Layout("a document has more than 4 MiB"));
         }
         let mut bytes = Vec::new();
         self.open(blob)?.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)?;
@@ -162,7 +153,7 @@ impl Layout {
         file.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
         match bytes.len() as u64 <= DOCUMENT_BYTES_MAX {
             true => Ok(bytes),
-            false => Err(ImageError::Layout("one of its documents has more than 4 MiB")),
+            false => Err(ImageError::Layout("a document has more than 4 MiB")),
         }
     }
 }
@@ -175,8 +166,8 @@ fn document<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, ImageErr
 fn only<'a>(mut blobs: impl Iterator<Item = &'a Blob>) -> Result<Blob, ImageError> {
     match (blobs.next(), blobs.next()) {
         (Some(blob), None) => Ok(blob.clone()),
-        (None, _) => Err(ImageError::Layout("it has no such image for this machine")),
-        _ => Err(ImageError::Layout("it has several images: say which, as in oci:NAME:TAG")),
+        (None, _) => Err(ImageError::Layout("no such image for this machine")),
+        _ => Err(ImageError::Layout("several images; name one as in oci:NAME:TAG")),
     }
 }
 

@@ -3,7 +3,7 @@
 //! one). Nothing is fetched.
 //!
 //! - [`tar`] reads archives, [`layout`] finds images and verifies hashes, [`unpack`] applies layers,
-//! [`bundle`] configures containers.
+//!   [`bundle`] configures containers.
 
 mod bundle;
 mod layout;
@@ -40,20 +40,20 @@ const HEADS_BYTES: u64 = 64 * 1_024 * 1_024;
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     #[error(
-        "this worker has images of its own folder only: oci:NAME[:TAG] for an image layout, oci-archive:NAME[:TAG] for an archive of one"
+        "unknown kind of image; use oci:NAME[:TAG] for an image layout in this worker's folder of images, or oci-archive:NAME[:TAG] for an archive of one"
     )]
     Reference,
     #[error("there is no image {0} in this worker's folder of images")]
     Unknown(String),
     #[error("the image cannot be used: {0}")]
     Layout(&'static str),
-    #[error("{name} of the image is not understood: {why}")]
+    #[error("{name} of the image is malformed: {why}")]
     Document { name: String, why: String },
-    #[error("{0:?} is no SHA-256 digest")]
+    #[error("{0:?} is not a SHA-256 digest")]
     Digest(String),
-    #[error("a blob of the image is not what its name says: {0}")]
+    #[error("a blob of the image does not match its digest: {0}")]
     Hash(String),
-    #[error("a layer is of the kind {0:?}; this worker reads tar and tar+gzip")]
+    #[error("a layer has the media type {0:?}; this worker reads tar and tar+gzip")]
     Kind(String),
     #[error("{path} of a layer cannot be unpacked: {why}", path = .path.display())]
     Entry { path: PathBuf, why: String },
@@ -62,7 +62,7 @@ pub enum ImageError {
     Large { bytes_max: u64 },
     #[error("the image has no /bin/sh, which runs a job's steps")]
     NoShell,
-    #[error("the image cannot be read or kept: {0}")]
+    #[error("the image cannot be read or stored: {0}")]
     Disk(#[from] io::Error),
 }
 
@@ -174,13 +174,7 @@ impl Store {
             let large = ImageError::Large { bytes_max: self.bytes_max };
             left = left.checked_sub(entry.bytes).ok_or(large)?;
             let path = entry.path.strip_prefix(".").unwrap_or(&entry.path);
-            let mut file = File::create(self.scratch.join(path))?;
-            let (mut rest, mut buffer) = (entry.bytes, vec![0; 64 * 1_024]);
-            while rest > 0 {
-                let read = tar.body(&mut buffer)?;
-                io::Write::write_all(&mut file, &buffer[..read])?;
-                rest -= read as u64;
-            }
+            unpack::copy(&mut tar, File::create(self.scratch.join(path))?, entry.bytes)?;
         }
         Ok(Layout(self.scratch.clone()))
     }
@@ -217,7 +211,7 @@ impl Store {
                 }
             }
         }
-        Err(io::Error::other("others remove it again and again; give images more room").into())
+        Err(io::Error::other("other workers keep evicting it; give images more space").into())
     }
 
     fn unpack(&self, found: &Found, layout: &Layout, at: &Path) -> Result<(), ImageError> {
@@ -253,7 +247,11 @@ impl Store {
         }
     }
 
-    fn inflate(&self, layout: &Layout, blob: &Blob) -> Result<LayerReader, ImageError> {
+    fn inflate(
+        &self,
+        layout: &Layout,
+        blob: &Blob,
+    ) -> Result<LayerReader<Box<dyn Read>>, ImageError> {
         let kind = blob.media_type.as_str();
         let file = BufReader::new(layout.open(blob)?);
         let input: Box<dyn Read> = match kind.rsplit(['.', '+']).next() {
@@ -261,8 +259,8 @@ impl Store {
             Some("tar") => Box::new(file),
             _ => return Err(ImageError::Kind(kind.chars().take(100).collect())),
         };
-        let left = self.bytes_max.saturating_mul(2).saturating_add(HEADS_BYTES);
-        Ok(LayerReader { input, left, hash: Context::new(&SHA256) })
+        let bytes_max = self.bytes_max.saturating_mul(2).saturating_add(HEADS_BYTES);
+        Ok(LayerReader::new(input, bytes_max))
     }
 
     /// Removes least recently used images that are not in use, until the rest fits.
@@ -321,24 +319,28 @@ fn parse(reference: &str) -> Result<(bool, &str, Option<&str>), ImageError> {
     }
 }
 
-/// Decompresses a layer, with a hash and a limit against bombs.
-struct LayerReader {
-    input: Box<dyn Read>,
+/// Hashes what it reads, under a limit: a small layer can inflate to a large one.
+struct LayerReader<R> {
+    input: R,
     left: u64,
     hash: Context,
 }
 
-impl Read for LayerReader {
+impl<R: Read> Read for LayerReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         let left = self.left.checked_sub(read as u64);
-        self.left = left.ok_or_else(|| io::Error::other("a layer inflates to too many bytes"))?;
+        self.left = left.ok_or_else(|| io::Error::other("too many bytes"))?;
         self.hash.update(&buffer[..read]);
         Ok(read)
     }
 }
 
-impl LayerReader {
+impl<R: Read> LayerReader<R> {
+    fn new(input: R, bytes_max: u64) -> Self {
+        Self { input, left: bytes_max, hash: Context::new(&SHA256) }
+    }
+
     /// Reads the rest and returns the hash.
     fn finish(mut self) -> io::Result<String> {
         io::copy(&mut self, &mut io::sink())?;

@@ -50,17 +50,15 @@ fn number(field: &[u8]) -> io::Result<u64> {
     if field.first().is_some_and(|first| first & 0x80 != 0) {
         let (head, tail) = field.split_at(field.len().saturating_sub(8));
         let zero = head.iter().enumerate().all(|(at, b)| *b == if at == 0 { 0x80 } else { 0 });
-        let tail: [u8; 8] = tail.try_into().map_err(|_| wrong("a number has no digits"))?;
-        return zero
-            .then(|| u64::from_be_bytes(tail))
-            .ok_or_else(|| wrong("a number is too large"));
+        let tail: [u8; 8] = tail.try_into().map_err(|_| wrong("malformed number"))?;
+        return zero.then(|| u64::from_be_bytes(tail)).ok_or_else(|| wrong("number too large"));
     }
     let digits = field.iter().skip_while(|b| **b == b' ').take_while(|b| !matches!(**b, b' ' | 0));
     digits.into_iter().try_fold(0_u64, |sum, digit| {
         let digit = digit.checked_sub(b'0').filter(|digit| *digit < 8);
-        let digit = digit.ok_or_else(|| wrong("a number has other digits than octal ones"))?;
+        let digit = digit.ok_or_else(|| wrong("malformed octal number"))?;
         let sum = sum.checked_mul(8).and_then(|sum| sum.checked_add(digit.into()));
-        sum.ok_or_else(|| wrong("a number is too large"))
+        sum.ok_or_else(|| wrong("number too large"))
     })
 }
 
@@ -108,7 +106,7 @@ impl<R: Read> Tar<R> {
         let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let read = self.input.read(&mut buffer[..most])?;
         if read == 0 && most > 0 {
-            return Err(wrong("it ends in the middle of a file"));
+            return Err(wrong("truncated file"));
         }
         self.left -= read as u64;
         Ok(read)
@@ -126,7 +124,7 @@ impl<R: Read> Tar<R> {
         let target = said.target.unwrap_or_else(|| text(&head[157..257]));
         let bytes = said.bytes.unwrap_or(bytes);
         if name.len() as u64 > NAME_BYTES_MAX || target.len() as u64 > NAME_BYTES_MAX {
-            return Err(wrong("a name is too long"));
+            return Err(wrong("name too long"));
         }
         let kind = match kind {
             // Old archives mark directories by a trailing slash.
@@ -146,20 +144,20 @@ impl<R: Read> Tar<R> {
 
     fn expect(&mut self, bytes: u64) -> io::Result<()> {
         let whole = bytes.checked_next_multiple_of(BLOCK as u64);
-        self.filling = whole.ok_or_else(|| wrong("a file is too large"))? - bytes;
+        self.filling = whole.ok_or_else(|| wrong("file too large"))? - bytes;
         self.left = bytes;
         Ok(())
     }
 
     fn record(&mut self, bytes: u64, most: u64) -> io::Result<Vec<u8>> {
         if bytes > most {
-            return Err(wrong("a record of names is too long"));
+            return Err(wrong("extension record too long"));
         }
         self.expect(bytes)?;
         let mut record = Vec::new();
         (&mut self.input).take(bytes).read_to_end(&mut record)?;
         if record.len() as u64 != bytes {
-            return Err(wrong("it ends in the middle of a name"));
+            return Err(wrong("truncated extension record"));
         }
         self.left = 0;
         Ok(record)
@@ -171,7 +169,7 @@ impl<R: Read> Tar<R> {
         (self.left, self.filling) = (0, 0);
         match passed == rest {
             true => Ok(()),
-            false => Err(wrong("it ends in the middle of a file")),
+            false => Err(wrong("truncated file")),
         }
     }
 
@@ -182,7 +180,7 @@ impl<R: Read> Tar<R> {
         while read < BLOCK {
             match self.input.read(&mut head[read..])? {
                 0 if read == 0 => return Ok(None),
-                0 => return Err(wrong("it ends in the middle of a head")),
+                0 => return Err(wrong("truncated header")),
                 more => read += more,
             }
         }
@@ -194,7 +192,7 @@ impl<R: Read> Tar<R> {
             head.iter().enumerate().map(|(at, b)| if spaces(at) { 32 } else { u64::from(*b) });
         match number(&head[148..156])? == sum.sum::<u64>() {
             true => Ok(Some(head)),
-            false => Err(wrong("a head's sum is wrong")),
+            false => Err(wrong("wrong header checksum")),
         }
     }
 }
@@ -202,15 +200,17 @@ impl<R: Read> Tar<R> {
 /// Parses pax records: `LENGTH NAME=VALUE\n`, repeated.
 fn fields(mut record: &[u8], said: &mut Said) -> io::Result<()> {
     while !record.is_empty() {
-        let space =
-            record.iter().position(|b| *b == b' ').ok_or_else(|| wrong("a field has no length"))?;
+        let space = record
+            .iter()
+            .position(|b| *b == b' ')
+            .ok_or_else(|| wrong("pax field without length"))?;
         let length = std::str::from_utf8(&record[..space]).ok().and_then(|text| text.parse().ok());
-        let length: usize = length.ok_or_else(|| wrong("a field has no length"))?;
+        let length: usize = length.ok_or_else(|| wrong("pax field without length"))?;
         let field = record.get(space + 1..length).and_then(|field| field.strip_suffix(b"\n"));
-        let field = field.ok_or_else(|| wrong("a field's length is wrong"))?;
+        let field = field.ok_or_else(|| wrong("wrong length of a pax field"))?;
         record = &record[length..];
         let Some(at) = field.iter().position(|b| *b == b'=') else {
-            return Err(wrong("a field has no value"));
+            return Err(wrong("pax field without value"));
         };
         let (name, value) = (&field[..at], &field[at + 1..]);
         match name {
@@ -218,7 +218,7 @@ fn fields(mut record: &[u8], said: &mut Said) -> io::Result<()> {
             b"linkpath" => said.target = Some(value.to_vec()),
             b"size" => {
                 let size = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-                said.bytes = Some(size.ok_or_else(|| wrong("a size is no number"))?);
+                said.bytes = Some(size.ok_or_else(|| wrong("malformed size"))?);
             }
             _ => {}
         }

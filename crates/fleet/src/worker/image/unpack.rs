@@ -109,11 +109,14 @@ impl Root {
                 continue;
             }
             let folder = entry.path.parent().unwrap_or(Path::new(""));
-            let parts = parts(folder).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+            let parts = parts(folder)
+                .ok_or_else(|| refused(&entry.path, "the path leads out of the tree"))?;
             let Some(folder) = self.existing(&parts) else { continue };
             match &name[GONE.len()..] {
                 _ if name == ALL_GONE => empty(&folder, &entry.path)?,
-                b"" | b"." | b".." => return Err(refused(&entry.path, "it takes nothing away")),
+                b"" | b"." | b".." => {
+                    return Err(refused(&entry.path, "a whiteout without a name"));
+                }
                 gone => remove(&folder, OsStr::from_bytes(gone), &entry.path)?,
             }
         }
@@ -125,7 +128,8 @@ impl Root {
         let mut tar = Tar::new(layer);
         while let Some(entry) = tar.next()? {
             budget.spend(entry.bytes)?;
-            let parts = parts(&entry.path).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+            let parts = parts(&entry.path)
+                .ok_or_else(|| refused(&entry.path, "the path leads out of the tree"))?;
             let Some((name, above)) = parts.split_last() else { continue };
             if name.as_bytes().starts_with(GONE) || entry.kind == Kind::Other {
                 continue;
@@ -155,13 +159,15 @@ impl Root {
         }
         let target = match &entry.kind {
             Kind::Link(target) => {
-                let parts = parts(target).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+                let parts = parts(target)
+                    .ok_or_else(|| refused(&entry.path, "the path leads out of the tree"))?;
                 let Some((target, above)) = parts.split_last() else {
-                    return Err(refused(&entry.path, "it is a second name of the root"));
+                    return Err(refused(&entry.path, "a hard link to the root"));
                 };
                 let above = self.existing(above);
-                let above =
-                    above.ok_or_else(|| refused(&entry.path, "what it names is not there"))?;
+                let above = above.ok_or_else(|| {
+                    refused(&entry.path, "the target of the hard link is missing")
+                })?;
                 Some((above, (*target).to_owned()))
             }
             _ => None,
@@ -208,18 +214,23 @@ impl Root {
         if let Some(folder) = self.existing(parts) {
             return Ok(folder);
         }
-        let (name, above) = parts.split_last().ok_or_else(|| refused(entry, "the root is gone"))?;
+        let (name, above) =
+            parts.split_last().ok_or_else(|| refused(entry, "the root is missing"))?;
         let above = self.descend(entry, above)?;
         let mode = Mode::from_raw_mode(0o755);
         // Fails on a dangling link or a file.
         rustix::fs::mkdirat(&above, *name, mode).map_err(|errno| cannot(entry, errno))?;
-        self.existing(parts).ok_or_else(|| refused(entry, "its folder cannot be made"))
+        self.existing(parts).ok_or_else(|| refused(entry, "its directory cannot be created"))
     }
 }
 
 const WITHIN: ResolveFlags = ResolveFlags::IN_ROOT.union(ResolveFlags::NO_MAGICLINKS);
 
-fn copy<R: Read>(tar: &mut Tar<R>, mut file: File, bytes: u64) -> Result<(), ImageError> {
+pub(super) fn copy<R: Read>(
+    tar: &mut Tar<R>,
+    mut file: File,
+    bytes: u64,
+) -> Result<(), ImageError> {
     let (mut left, mut buffer) = (bytes, vec![0; 64 * 1_024]);
     while left > 0 {
         let read = tar.body(&mut buffer)?;
