@@ -83,18 +83,30 @@ fn stem(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-/// The section's first block starts a network, the second is what a user does with it, the third what an
-/// operator of a runner does, the fourth what somebody does who has a program. They run as they stand there, but for the ports and the directory.
+/// The blocks of a section that are commands of a terminal: those without a language.
+fn blocks<'a>(text: &'a str, section: &str) -> Vec<&'a str> {
+    let found = text.split("\n## ").find_map(|part| part.strip_prefix(section));
+    let mut rest = found.expect("a section of that name");
+    let mut blocks = Vec::new();
+    while let Some((_, opened)) = rest.split_once("\n```") {
+        let (language, block) = opened.split_once('\n').expect("a block");
+        let (block, after) = block.split_once("```").expect("the end of a block");
+        if language.is_empty() {
+            blocks.push(block);
+        }
+        rest = after;
+    }
+    blocks
+}
+
+/// All paths that begin with a network. Blocks run as they are, but for the ports and the directory.
 #[test]
 fn the_network_of_the_readme_does_what_it_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let section = text.split("\n## ").find(|part| part.starts_with("A network on your machine"));
-    let blocks: Vec<&str> = section.expect("a section").split("```\n").skip(1).step_by(2).collect();
-    // The last one needs the reader's own accounts; the tests of networks' files cover it.
-    let [network, user, runner, drain, actor, _production] = blocks[..] else {
-        panic!("six blocks, not {blocks:?}")
-    };
+    let [network, user] = blocks(&text, "Start a network\n")[..] else { panic!("two blocks") };
+    let [actor] = blocks(&text, "Actor developer\n")[..] else { panic!("one block") };
+    let [runner, drain] = blocks(&text, "Runner operator\n")[..] else { panic!("two blocks") };
 
     let (folder, port) = (Folder::new("readme"), free_port(4));
     let api = format!("127.0.0.1:{}", port + 100);
@@ -137,15 +149,26 @@ fn the_network_of_the_readme_does_what_it_says() {
     assert!(out.contains("is an actor now") && out.contains("actor 0x"), "{out}{err}");
 }
 
-/// The section's blocks: what the demonstration tells, then what an operator, a worker's owner and a user do.
-/// They run as they stand there, but for the port, the directory and the sandbox.
+#[test]
+fn the_production_network_of_the_readme_is_created() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let [init] = blocks(&text, "Validator operator\n")[..] else { panic!("one block") };
+    let folder = Folder::new("readme-production");
+    let run = shell(init).current_dir(folder.file("")).output().unwrap();
+    assert!(run.status.success(), "{init}\n{}", String::from_utf8_lossy(&run.stderr));
+    assert!(Path::new(&folder.file("net/validator-0/node.toml")).exists());
+}
+
+/// The output of the demonstration, then the commands of an operator, a worker's owner and a submitter.
+/// They run as they are, but for the port, the directory and the sandbox.
 #[test]
 fn the_fleet_of_the_readme_does_what_it_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let section = text.split("\n## ").find(|part| part.starts_with("A fleet on your machine"));
-    let blocks: Vec<&str> = section.expect("a section").split("```\n").skip(1).step_by(2).collect();
-    let [_, operator, worker, user] = blocks[..] else { panic!("four blocks, not {blocks:?}") };
+    let [_, operator, worker, user] = blocks(&text, "Platform team\n")[..] else {
+        panic!("four blocks")
+    };
 
     let (folder, port) = (Folder::new("readme-fleet"), free_port(1));
     let url = format!("http://127.0.0.1:{port}");
@@ -169,13 +192,43 @@ fn the_fleet_of_the_readme_does_what_it_says() {
     assert!(out.contains("SUCCEEDED") && out.contains("all well"), "{out}{err}");
 }
 
+/// Every document for readers, by its path.
+fn documents(root: &Path) -> Vec<std::path::PathBuf> {
+    let mut paths: Vec<_> =
+        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root.join(name)).into();
+    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    paths.extend(docs.filter(|path| path.extension().is_some_and(|kind| kind == "md")));
+    paths
+}
+
+/// The anchor that a heading gets: letters, digits, `-` and `_` in lower case, spaces as `-`.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
 #[test]
-fn files_that_the_documents_point_to_exist() {
+fn links_in_the_documents_resolve() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for document in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
-        let text = std::fs::read_to_string(root.join(document)).unwrap();
+    for document in documents(&root) {
+        let text = std::fs::read_to_string(&document).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            assert!(root.join(link).exists(), "{document} points to {link}, which is not there");
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, fragment) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => document.clone(),
+                _ => document.parent().unwrap().join(file),
+            };
+            let what = format!("{} points to {link}", document.display());
+            assert!(target.exists(), "{what}, which does not exist");
+            if !fragment.is_empty() {
+                let target = std::fs::read_to_string(&target).unwrap();
+                let mut headings = target.lines().filter(|line| line.starts_with('#'));
+                assert!(headings.any(|line| anchor(line) == fragment), "{what}: no such heading");
+            }
         }
     }
 }
@@ -183,11 +236,11 @@ fn files_that_the_documents_point_to_exist() {
 #[test]
 fn no_placeholder_is_left_in_the_documents() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for document in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
-        let text = std::fs::read_to_string(root.join(document)).unwrap();
+    for document in documents(&root) {
+        let text = std::fs::read_to_string(&document).unwrap();
         let shouts = |line: &&str| {
             line.contains('_') && line.chars().all(|c| c == '_' || c.is_ascii_uppercase())
         };
-        assert_eq!(text.lines().find(shouts), None, "{document} has a placeholder");
+        assert_eq!(text.lines().find(shouts), None, "{}", document.display());
     }
 }

@@ -4,4 +4,5 @@ mod fuzz_seeds;
 #[cfg(feature = "quic")]
 mod quic;
 mod session;
+mod spec;
 mod wire;

@@ -202,6 +202,7 @@ fn ping(key: &SecretKey, height: u64, nonce: u64) -> HeartbeatPing {
     HeartbeatPing { block_height: height, nonce, signed: key.sign(&digest).bytes }
 }
 
+// spec §9.10
 #[test]
 fn two_honest_sides_meet_and_the_runner_is_present() {
     let mut pair = Pair::open();
@@ -212,6 +213,7 @@ fn two_honest_sides_meet_and_the_runner_is_present() {
     assert!(pair.parted.is_empty() && pair.validator.present());
 }
 
+// spec §9.10
 #[test]
 fn relayed_hello_does_not_hold_in_another_session() {
     let mut pair = Pair::with([7; 32], [8; 32]);
@@ -268,6 +270,7 @@ fn replayed_hello_proves_nothing_to_a_new_session() {
     assert!(outputs.contains(&Output::Close(Parting::BadSignature)), "{outputs:?}");
 }
 
+// spec §9.10
 #[test]
 fn a_key_that_the_chain_does_not_want_gets_no_signature_check() {
     for parting in [Parting::NotRegistered, Parting::Jailed, Parting::WrongSubset] {
@@ -279,6 +282,7 @@ fn a_key_that_the_chain_does_not_want_gets_no_signature_check() {
     }
 }
 
+// spec §9.10
 #[test]
 fn hellos_that_are_none_are_refused_before_the_chain_is_asked() {
     let good = hello(&key());
@@ -307,6 +311,7 @@ fn too_many_attempts_of_an_address_are_refused() {
     assert_eq!(refused.count(), 10);
 }
 
+// spec §9.10
 #[test]
 fn who_does_not_prove_itself_in_time_is_sent_away() {
     let mut pair = Pair::new();
@@ -317,6 +322,7 @@ fn who_does_not_prove_itself_in_time_is_sent_away() {
     assert_eq!(pair.validator.poll(), Some(Output::Control(Parting::Silent.goodbye())));
 }
 
+// spec §9.12
 #[test]
 fn a_nonce_that_does_not_rise_ends_the_session() {
     for nonce in [0, 1] {
@@ -328,6 +334,7 @@ fn a_nonce_that_does_not_rise_ends_the_session() {
     }
 }
 
+// spec §9.11
 #[test]
 fn pings_of_others_end_the_session() {
     let mut pair = Pair::open();
@@ -335,6 +342,7 @@ fn pings_of_others_end_the_session() {
     assert_eq!(pair.parted[0], Parting::BadSignature);
 }
 
+// spec §9.12
 #[test]
 fn a_runner_that_is_silent_or_far_behind_is_absent() {
     let mut pair = Pair::open();
@@ -353,6 +361,7 @@ fn a_runner_that_is_silent_or_far_behind_is_absent() {
     assert!(pair.validator.present());
 }
 
+// spec §9.12
 #[test]
 fn a_runner_that_wants_no_work_is_absent_until_it_does() {
     let mut pair = Pair::open();
@@ -394,6 +403,7 @@ fn who_leaves_the_registry_or_the_subset_loses_its_session() {
     assert_eq!(pair.parted[0], Parting::NotRegistered, "it came back with another slot");
 }
 
+// spec §9.13
 #[test]
 fn a_job_is_pushed_answered_and_its_transaction_comes_back() {
     let mut pair = Pair::open();
@@ -413,6 +423,7 @@ fn a_job_is_pushed_answered_and_its_transaction_comes_back() {
     assert!(pair.parted.is_empty());
 }
 
+// spec §9.11
 #[test]
 fn an_assignment_whose_spec_was_swapped_on_the_way_ends_the_session() {
     let mut pair = Pair::open();
@@ -443,6 +454,7 @@ fn rejects_and_duplicates_are_signs_of_life() {
     }
 }
 
+// spec §9.13
 #[test]
 fn no_answer_is_a_failure_that_costs_pushes_and_not_presence() {
     let mut pair = Pair::open();
@@ -504,6 +516,7 @@ fn nothing_is_said_after_the_end() {
     }
 }
 
+// spec §9.14
 #[test]
 fn floods_end_the_session() {
     let mut pair = Pair::open();
@@ -514,6 +527,7 @@ fn floods_end_the_session() {
     assert_eq!(pair.parted[0], Parting::TooFast);
 }
 
+// spec §9.12, §9.14
 #[test]
 fn a_ping_for_each_block_is_not_too_fast() {
     let mut pair = Pair::open();
@@ -765,6 +779,7 @@ fn a_runner_that_was_away_learns_of_the_epoch_when_it_comes_back() {
     assert_eq!(pair.seen_by_runner, [runner::Event::Opened], "this one is behind");
 }
 
+// spec §9.10
 #[test]
 fn a_validator_that_is_another_is_not_believed() {
     let mut session = runner_session(&key(), [7; 32]);

@@ -9,6 +9,7 @@ fn ping() -> Frame {
     HeartbeatPing { block_height: 1, nonce: 2, signed: [3; 65] }.into()
 }
 
+// spec §9.8
 #[test]
 fn a_frame_is_a_length_a_type_and_a_map() {
     let bytes = encode(&ping());
@@ -18,6 +19,7 @@ fn a_frame_is_a_length_a_type_and_a_map() {
     assert_eq!(decode(&bytes[4..]), Ok(ping()));
 }
 
+// spec §9.8
 #[test]
 fn unknown_fields_are_ignored_and_unknown_types_are_not() {
     let mut bytes = encode(&Parting::Shutdown.goodbye());
@@ -29,6 +31,7 @@ fn unknown_fields_are_ignored_and_unknown_types_are_not() {
     assert_eq!(decode(&bytes[4..]), Err(WireError::UnknownType(0x77)));
 }
 
+// spec §9.8
 #[test]
 fn lengths_are_refused_before_their_bytes_come() {
     let long = (CONTROL_LIMIT as u32 + 1).to_be_bytes();
@@ -51,6 +54,7 @@ fn a_map_that_lies_about_its_size_allocates_nothing() {
     }
 }
 
+// spec §9.8
 #[test]
 fn deep_maps_are_refused() {
     let mut body = vec![0xF0];

@@ -83,6 +83,7 @@ impl World {
 mod stake {
     use super::*;
 
+    // spec §8.6, §8.7
     #[test]
     fn unstaking_after_a_commit_does_not_shrink_the_slash() {
         let lost = [false, true].map(|dodges| {
@@ -103,6 +104,7 @@ mod stake {
         assert_eq!(lost, [Amount::cby(50_000).get(); 2]);
     }
 
+    // spec §8.6, §8.7
     #[test]
     fn delegators_can_leave_and_are_slashed_while_they_unbond() {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(10_000), offer()); 3]);
@@ -126,6 +128,7 @@ mod stake {
         assert!(Amount(paid_out) <= Amount::cby(110_000 - 27_500));
     }
 
+    // spec §8.6
     #[test]
     fn leaving_stake_is_paid_out_after_the_unbonding_time_and_not_before() {
         let mut world = World::new(calm(), 1);
@@ -138,6 +141,7 @@ mod stake {
         assert_eq!(world.balance(&runner).get() - before.get(), Amount::cby(5_000).get());
     }
 
+    // spec §3.9
     #[test]
     fn the_own_stake_stays_above_its_floor_however_much_is_delegated() {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(10_000), offer())]);
@@ -162,6 +166,7 @@ mod stake {
         world.ok(&delegator, Instruction::Undelegate { runner: address, shares });
     }
 
+    // spec §8.3
     #[test]
     fn a_commission_that_is_raised_after_the_draw_takes_nothing_from_delegators() {
         let mut world = World::new(calm(), 3);
@@ -192,6 +197,7 @@ mod commits {
     use super::*;
     use remuda_protocol::verifier::commitment::{commitment, result_digest};
 
+    // spec §7.2, §7.4
     #[test]
     fn a_copied_commitment_cannot_be_revealed_by_the_copier() {
         let mut world = World::new(calm(), 3);
@@ -213,6 +219,7 @@ mod commits {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §7.2, §7.4
     #[test]
     fn a_reveal_of_another_attempt_or_job_or_chain_does_not_open_a_commitment() {
         let id = calm().chain_id;
@@ -240,6 +247,7 @@ mod commits {
         }
     }
 
+    // spec §7.5
     #[test]
     fn an_aggregator_cannot_slash_others_with_wrong_reveals() {
         let mut world = World::new(calm(), 3);
@@ -257,6 +265,7 @@ mod commits {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §7.4
     #[test]
     fn a_silent_aggregator_keeps_nobody_from_revealing() {
         let mut world = World::new(calm(), 3);
@@ -268,6 +277,7 @@ mod commits {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §7.7
     #[test]
     fn an_attested_crash_exempts_from_the_slash_once_per_epoch() {
         let mut params = calm();
@@ -296,6 +306,7 @@ mod commits {
         assert_eq!(jobs.map(|job| world.status(job)), [Status::Settled, Status::Settled]);
     }
 
+    // spec §8.7, §8.10
     #[test]
     fn a_second_disgrace_in_jail_extends_the_term() {
         let mut params = calm();
@@ -328,6 +339,7 @@ mod commits {
 mod submission {
     use super::*;
 
+    // spec §6.19
     #[test]
     fn cancelling_to_draw_again_costs_the_burned_part() {
         let price = Amount::cby(100);
@@ -354,6 +366,7 @@ mod submission {
         }
     }
 
+    // spec §6.19
     #[test]
     fn a_single_result_cannot_be_taken_by_a_cancel() {
         for spec in [unverified(Amount::cby(10)), bonded(Amount::cby(10))] {
@@ -386,6 +399,7 @@ mod submission {
         }
     }
 
+    // spec §6.15
     #[test]
     fn only_a_capacity_that_held_at_submission_excuses_from_a_second_job() {
         let one_at_a_time = Offer { max_concurrent_jobs: 1, ..offer() };
@@ -410,6 +424,7 @@ mod submission {
         }
     }
 
+    // spec §5.9, §6.9
     #[test]
     fn what_runners_do_after_the_submission_does_not_change_the_draw() {
         let mut world = World::new(calm(), 6);
@@ -429,6 +444,7 @@ mod submission {
         assert_eq!(world.addresses(job), undisturbed.addresses(job));
     }
 
+    // spec §8.8
     #[test]
     fn unpaid_work_changes_no_reputation() {
         let mut world = World::new(calm(), 1);
@@ -452,6 +468,7 @@ mod load {
     use remuda_protocol::dispatcher::roster::WARM_BLOCKS;
     use remuda_protocol::registry::runner::RateCard;
 
+    // spec §6.17
     #[test]
     fn a_runner_cannot_be_slashed_because_the_agenda_was_late() {
         let mut world = World::new(calm(), 3);
@@ -477,6 +494,7 @@ mod load {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §5.12
     #[test]
     fn a_full_agenda_is_worked_off_over_blocks() {
         let mut world = World::new(calm(), 2);
@@ -524,6 +542,7 @@ mod load {
         assert_ne!(world.status(small), Status::Assigned);
     }
 
+    // spec §6.20
     #[test]
     fn jobs_with_prices_of_their_own_pay_for_the_lists_they_need() {
         let dear = RateCard { base: Amount::cby(5), ..RateCard::default() };
@@ -624,6 +643,7 @@ mod modes {
         Decimal::parse_plain(text).unwrap()
     }
 
+    // spec §7.14, §8.1
     #[test]
     fn a_vote_pays_the_largest_group_alone() {
         let answers = [r#"{"answer":1}"#, r#"{"answer":2}"#, r#"{"answer":1.0,"note":"x"}"#];
@@ -631,12 +651,14 @@ mod modes {
         assert_eq!(judged, (vec![0, 2], Some("1".into())));
     }
 
+    // spec §7.14
     #[test]
     fn a_vote_without_a_majority_is_refunded_and_harms_nobody() {
         let answers = [r#"{"answer":1}"#, r#"{"answer":2}"#, r#"{"answer":3}"#];
         assert_eq!(judged(vote_job(3, Amount::cby(9)), answers), (vec![], None));
     }
 
+    // spec §7.12
     #[test]
     fn a_range_drops_results_outside_it() {
         let (min, max) = (decimal("0"), decimal("10"));
@@ -646,6 +668,7 @@ mod modes {
         assert_eq!(judged(spec, answers), (vec![0, 1], Some(r#"{"a":1}"#.into())));
     }
 
+    // spec §7.12
     #[test]
     fn a_tolerance_keeps_results_near_the_median() {
         let (field, tolerance) = ("v".into(), decimal("0.5"));
@@ -655,6 +678,7 @@ mod modes {
         assert_eq!(judged(spec, answers), (vec![1, 2], Some(r#"{"a":1}"#.into())));
     }
 
+    // spec §7.11
     #[test]
     fn a_schema_drops_results_that_break_it() {
         let schema = r#"{"type":"object","required":["v"],"properties":{"v":{"type":"string"}}}"#;
@@ -664,6 +688,7 @@ mod modes {
         assert_eq!(judged(spec, answers), (vec![0, 2], Some(r#"{"a":1}"#.into())));
     }
 
+    // spec §7.14
     #[test]
     fn a_match_asks_for_all_of_its_fields() {
         let fields = vec!["a".into(), "b.c[0]".into()];
@@ -676,6 +701,7 @@ mod modes {
         assert_eq!(judged(spec, answers), (vec![0, 2], Some(r#"{"a":1,"b.c[0]":2}"#.into())));
     }
 
+    // spec §7.14
     #[test]
     fn a_vote_inside_a_match_votes_among_what_is_left() {
         let (min, max) = (decimal("1"), decimal("1"));
@@ -689,6 +715,7 @@ mod modes {
         assert_eq!(judged(spec, answers).0, [0; 0]);
     }
 
+    // spec §7.15
     #[test]
     fn dns_reports_are_judged_by_the_strict_majority_of_each_runners_resolvers() {
         let txt = VerifierCheck::DnsTxtRecordMatch {
@@ -732,12 +759,14 @@ mod modes {
         spec
     }
 
+    // spec §7.14
     #[test]
     fn a_deterministic_job_needs_every_byte_of_every_result() {
         assert_eq!(judged(deterministic(), ["abc"; 3]).0, [0, 1, 2]);
         assert_eq!(judged(deterministic(), ["abc", "abc", "abd"]).0, [0; 0]);
     }
 
+    // spec §6.8
     #[test]
     fn a_deterministic_job_waits_for_a_full_committee() {
         let pinned = Offer { executors: vec![B256::ZERO], ..offer() };
@@ -757,6 +786,7 @@ mod modes {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §7.4
     #[test]
     fn a_result_over_the_agreed_size_wins_nothing_and_is_not_slashed() {
         let long = format!(r#"{{"answer":1,"pad":"{}"}}"#, "x".repeat(1_024));
@@ -764,6 +794,7 @@ mod modes {
         assert_eq!(judged(vote_job(3, Amount::cby(9)), answers).0, [0, 2]);
     }
 
+    // spec §6.18, §7.6
     #[test]
     fn a_single_result_that_breaks_the_schema_gives_the_seat_to_another() {
         let mut world = World::new(calm(), 2);
@@ -785,6 +816,7 @@ mod modes {
 mod phases {
     use super::*;
 
+    // spec §6.13
     #[test]
     fn only_an_unverified_job_is_drawn_in_its_own_block() {
         for skip_views in [0, 2] {
@@ -805,6 +837,7 @@ mod phases {
         }
     }
 
+    // spec §6.17
     #[test]
     fn a_phase_ends_as_soon_as_everybody_has_done_it() {
         let mut world = World::new(calm(), 3);
@@ -818,6 +851,7 @@ mod phases {
         assert_eq!(world.chain.height(), assigned_at.plus(2));
     }
 
+    // spec §7.3
     #[test]
     fn enough_commits_at_the_deadline_go_on_without_the_others() {
         let mut world = World::new(calm(), 4);
@@ -833,6 +867,7 @@ mod phases {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §7.5, §8.1
     #[test]
     fn an_aggregator_can_reveal_for_all_and_earns_the_bonus() {
         let mut world = World::new(calm(), 3);
@@ -856,6 +891,7 @@ mod phases {
         assert_eq!(best.address(), aggregator.address());
     }
 
+    // spec §6.18
     #[test]
     fn a_reselection_fills_only_the_empty_seats_and_with_new_runners() {
         let mut world = World::new(calm(), 6);
@@ -887,6 +923,7 @@ mod phases {
         assert_eq!(world.status(job), Status::Settled);
     }
 
+    // spec §6.1, §6.18
     #[test]
     fn three_failed_reselections_end_a_job_with_a_full_refund() {
         let mut world = World::new(calm(), 5);
@@ -906,6 +943,7 @@ mod phases {
         assert_eq!(before.get() - world.balance(&customer).get(), receipt.fee.get());
     }
 
+    // spec §12.5
     #[test]
     fn a_failed_callback_costs_the_submitter_nothing_but_a_mark() {
         let mut world = World::new(calm(), 1);
@@ -958,6 +996,7 @@ mod selection {
         seats.filter(|address| *address == runner.address()).count()
     }
 
+    // spec §6.14, §6.21
     #[test]
     fn the_last_winner_is_favoured_by_the_same_customer() {
         let mut world = World::new(calm(), 6);
@@ -969,6 +1008,7 @@ mod selection {
         assert!(share_of(&mut world, &stranger, &winner) < 18);
     }
 
+    // spec §6.18, §6.21
     #[test]
     fn the_last_winner_is_favoured_until_its_time_is_over_and_not_on_a_retry() {
         let mut params = calm();
@@ -1005,6 +1045,7 @@ mod selection {
         assert_eq!(world.addresses(job).len(), 3);
     }
 
+    // spec §6.14, §9.6
     #[test]
     fn policy_prefer_draws_absent_runners_only_to_fill_up() {
         let (mut world, there) = present(1, 9, 3);
@@ -1017,6 +1058,7 @@ mod selection {
         assert!(!there.contains(&seats[2]));
     }
 
+    // spec §9.6
     #[test]
     fn policies_require_and_sunset_draw_present_runners_or_nobody() {
         for policy in [2, 3] {
@@ -1037,6 +1079,7 @@ mod selection {
         assert!(drawn(&mut world, &unverified(Amount::cby(1))).is_none());
     }
 
+    // spec §6.9
     #[test]
     fn a_silent_runner_is_not_drawn_until_its_next_heartbeat() {
         let params = ChainParams { presence_policy: 0, ..brisk() };
@@ -1066,6 +1109,7 @@ mod selection {
         assert!(drawn(&mut world, &unverified(Amount::cby(1))).is_some());
     }
 
+    // spec §6.9
     #[test]
     fn a_runner_is_drawn_only_for_a_share_that_pays_its_price() {
         let mut priced = offer();
@@ -1084,6 +1128,7 @@ mod selection {
         }
     }
 
+    // spec §6.9
     #[test]
     fn a_runner_is_drawn_only_for_what_its_stake_covers_beside_its_open_jobs() {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(30_000), offer())]);
@@ -1108,6 +1153,7 @@ mod selection {
         assert!(drawn(&mut world, &spec).is_some());
     }
 
+    // spec §6.9
     #[test]
     fn jobs_of_a_pool_go_only_to_its_members_and_only_while_they_are() {
         let mut world = World::new(calm(), 3);
@@ -1135,6 +1181,7 @@ mod selection {
         assert_eq!(drawn_at, [from, from.plus(1), until]);
     }
 
+    // spec §6.7
     #[test]
     fn the_committee_size_of_an_epoch_follows_the_formula() {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(20_000), offer()); 2]);
@@ -1175,6 +1222,7 @@ mod standing {
         world.step_to(world.job(job).commit_by);
     }
 
+    // spec §8.10
     #[test]
     fn three_failures_in_a_row_mean_jail_and_each_further_term_doubles() {
         let mut world = World::new(calm(), 1);
@@ -1219,6 +1267,7 @@ mod standing {
         world.settled(unverified(Amount::cby(1)));
     }
 
+    // spec §8.10
     #[test]
     fn leaving_does_not_end_a_jail_term() {
         let mut world = World::new(calm(), 1);

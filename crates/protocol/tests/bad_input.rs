@@ -975,6 +975,7 @@ fn every_refusal_has_a_case() {
     }
 }
 
+// spec §2.6, §3.6, §3.9, §6.3, §6.6, §6.17, §7.3, §7.5, §7.11, §11.2, §11.5
 #[test]
 fn a_refused_transaction_has_its_code_and_costs_its_fee_and_nothing_else() {
     for case in cases() {
@@ -1162,6 +1163,7 @@ fn every_reason_to_be_left_out_has_a_case() {
     }
 }
 
+// spec §3.5
 #[test]
 fn an_inadmissible_transaction_is_left_out_and_spoils_a_block_that_holds_it() {
     for case in left_out_cases() {
@@ -1227,6 +1229,7 @@ fn kind(error: &BlockError) -> &'static str {
     }
 }
 
+// spec §4.4, §4.7
 #[test]
 fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
     let (world, block) = sound_block();
@@ -1332,6 +1335,7 @@ fn without_a_genesis_there_is_no_block() {
     assert_eq!(applied(&world, &block), Err(BlockError::NoGenesis));
 }
 
+// spec §4.7
 #[test]
 fn a_long_drought_is_paid_off_by_blocks_with_as_many_seeds_as_fit() {
     let mut world = World::new(calm(), 1);
@@ -1402,6 +1406,7 @@ fn mutate(transactions: &[Vec<u8>], which: usize, harm: &Harm) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    // spec §3.2
     #[test]
     fn a_transaction_that_was_changed_on_its_way_does_nothing(
         harms in proptest::collection::vec((any::<usize>(), harm()), 24)
@@ -1419,6 +1424,7 @@ proptest! {
         prop_assert!(block.transactions.is_empty() && outcome.receipts.is_empty());
     }
 
+    // spec §1.1
     #[test]
     fn any_bytes_are_no_transaction(
         waiting in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..400), 24)
@@ -1431,6 +1437,7 @@ proptest! {
         prop_assert!(block.transactions.is_empty());
     }
 
+    // spec §1.1
     #[test]
     fn bytes_that_decode_are_the_encoding_of_what_they_decode_to(
         bytes in proptest::collection::vec(any::<u8>(), 0..300),

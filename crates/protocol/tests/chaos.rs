@@ -286,6 +286,7 @@ fn run(seed: u64, blocks: u64, paranoid: bool) -> Chaos {
     chaos
 }
 
+// spec §1.5, §5.14
 #[test]
 fn money_is_conserved_and_replay_equals_re_execution_whatever_people_do() {
     with_seeds(24, |seed| {

@@ -144,6 +144,7 @@ fn a_long_queue_of_retries_puts_off_no_deadline() {
     assert_eq!(world.job(job).attempt, 1);
 }
 
+// spec §6.20
 /// Nothing that a job was not charged for stays in every validator's memory.
 #[test]
 fn lists_beyond_the_limit_are_paid_for_each_time_and_dropped() {
@@ -170,6 +171,7 @@ fn lists_beyond_the_limit_are_paid_for_each_time_and_dropped() {
     assert_eq!(world.chain.chain().warm_nodes, 0, "they lapse together with the queries");
 }
 
+// spec §6.18
 /// Otherwise the queue of retries, and the money behind it, could wait without an end.
 #[test]
 fn a_retry_that_has_waited_too_long_ends_its_job_with_a_refund() {

@@ -53,6 +53,7 @@ fn cheap() -> ChainParams {
     params
 }
 
+// spec §3.12
 /// Without deposits a gigabyte of everybody's disk for thirty days, renewed for nothing but another
 /// call, cost what its cells did.
 #[test]
@@ -82,6 +83,7 @@ fn filling_the_state_at_the_floor_price_takes_a_deposit_that_comes_back_when_it_
     assert_eq!(world.balance(&key).get(), start.get() - fees, "all of the deposit came back");
 }
 
+// spec §3.12
 #[test]
 fn a_transaction_pays_no_more_than_its_max_deposit_and_leaves_nothing_then() {
     let mut world = World::new(cheap(), 0);
@@ -173,6 +175,7 @@ fn a_timer_whose_payer_is_broke_gives_its_deposit_back() {
     assert_eq!(world.chain.balance(poor.address()).get(), before.get() + each.get());
 }
 
+// spec §3.12
 #[test]
 fn revoking_or_giving_up_a_right_returns_its_deposit_to_the_granter() {
     let mut world = World::new(cheap(), 1);

@@ -60,6 +60,7 @@ fn untouched(before: &Runner, now: &Runner) -> bool {
         && now.reputation.nano().abs_diff(before.reputation.nano()) < 1_000_000
 }
 
+// spec §8.8
 #[test]
 fn jail_cannot_be_bought_for_dust() {
     let mut world = World::new(calm(), 1);
@@ -102,6 +103,7 @@ fn dust_excuses_no_broken_commit() {
     assert!(standing.stake < STAKE && standing.jailed_until.is_some());
 }
 
+// spec §6.11, §8.8
 /// Who asks for what only its victim offers draws its victim.
 #[test]
 fn a_draw_from_a_few_of_many_counts_for_nothing() {
@@ -133,6 +135,7 @@ fn a_draw_from_a_few_of_many_counts_for_nothing() {
     }
 }
 
+// spec §11.9
 #[test]
 fn nobody_is_in_a_pool_without_its_consent() {
     let mut world = World::new(calm(), 4);
@@ -192,6 +195,7 @@ fn what_nobody_can_do_today_is_refused_and_not_paid_for() {
     }
 }
 
+// spec §6.19
 /// Under a backlog a job waits although its seed is on chain; its submitter could look whom it
 /// would draw, and call it off for free until friends are drawn.
 #[test]
@@ -218,6 +222,7 @@ fn a_committee_that_can_be_computed_is_not_called_off_for_free() {
     }
 }
 
+// spec §7.7
 /// A commit that is early must not outlive its exemption.
 #[test]
 fn a_crash_after_an_early_commit_is_attested_until_commits_are_long_closed() {

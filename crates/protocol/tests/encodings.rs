@@ -912,6 +912,7 @@ fn pin_digests(pins: &mut Pins) {
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/encodings.txt");
 
+// spec §1.1, §1.3, §5.10
 #[test]
 fn no_encoding_has_changed() {
     let pins = pins().0;

@@ -61,6 +61,7 @@ fn scored(events: &[Event]) -> bool {
     events.iter().any(|event| matches!(event, Event::ReputationChanged { .. }))
 }
 
+// spec §7.1, §8.2
 #[test]
 fn a_lazy_single_runner_earns_a_tenth_by_its_excuse_and_no_favour() {
     for excuse in Excuse::ALL {
@@ -80,6 +81,7 @@ fn a_lazy_single_runner_earns_a_tenth_by_its_excuse_and_no_favour() {
     }
 }
 
+// spec §7.1
 #[test]
 fn a_committee_that_only_excuses_itself_earns_nothing_and_loses_nothing() {
     let mut world = World::new(calm(), 3);
@@ -90,6 +92,7 @@ fn a_committee_that_only_excuses_itself_earns_nothing_and_loses_nothing() {
     assert!(!scored(&events));
 }
 
+// spec §7.1
 #[test]
 fn identical_excuses_win_no_vote_and_no_determinism() {
     for mode in [VerificationMode::MajorityVote, VerificationMode::StructuredMatch] {
@@ -116,6 +119,7 @@ fn a_minority_of_excuses_does_not_keep_the_others_from_agreeing() {
     assert!(before.contains(&now), "the excuse is scored by nobody");
 }
 
+// spec §8.2
 /// A lone answer beside excuses must not be worth more than a winning one.
 #[test]
 fn an_answer_among_excuses_is_paid_no_more_than_half_of_its_seat() {
@@ -128,6 +132,7 @@ fn an_answer_among_excuses_is_paid_no_more_than_half_of_its_seat() {
     assert!(got <= half_a_seat && got.get() + 1 >= half_a_seat.get(), "{got:?} {half_a_seat:?}");
 }
 
+// spec §7.2
 #[test]
 fn an_excuse_cannot_be_copied_or_swapped_for_a_result() {
     let mut world = World::new(calm(), 3);
@@ -160,6 +165,7 @@ fn the_signature_of_an_excuse_covers_its_code() {
     }
 }
 
+// spec §8.2
 /// Nine answers to a vote on whole texts cost half of the price, and never nothing.
 #[test]
 fn answers_that_cannot_agree_are_paid_for() {

@@ -45,6 +45,7 @@ fn records_of(world: &World, job: JobId) -> usize {
     keys.filter(|key| key.windows(32).any(|part| part == job.as_slice())).count()
 }
 
+// spec §5.13
 #[test]
 fn ended_jobs_leave_the_state_after_their_retention_however_they_ended() {
     let mut world = World::new(forgetful(), 5);
@@ -117,6 +118,7 @@ fn a_bonded_job_stays_until_its_trial_is_over() {
     assert_eq!(records_of(&world, job) + records_of(&world, trial), 0);
 }
 
+// spec §5.13
 #[test]
 fn favours_and_warm_queries_leave_when_they_lapse_and_stay_while_they_are_renewed() {
     let mut world = World::new(forgetful(), 5);
@@ -204,9 +206,9 @@ fn state_is_bounded_under_steady_load() {
     }
 }
 
-/// What a finished job holds for its retention: the numbers of ARCHITECTURE.md.
+/// What a finished job holds for its retention: the numbers of docs/state.md.
 #[test]
-fn a_finished_job_holds_what_the_architecture_says() {
+fn finished_job_size_matches_the_documentation() {
     let mut params = forgetful();
     params.job_retention_blocks = 10_000;
     let mut world = World::new(params, 12);
@@ -235,8 +237,8 @@ fn a_finished_job_holds_what_the_architecture_says() {
 }
 
 #[test]
-fn every_record_of_the_state_has_a_row_in_the_architecture() {
-    let table = include_str!("../../../ARCHITECTURE.md");
+fn every_kind_of_record_has_one_row_in_docs_state() {
+    let table = include_str!("../../../docs/state.md");
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
     let source = include_str!("../src/rules/key.rs");
     let kinds = source.lines().filter_map(|line| line.trim().split_once(" => "));

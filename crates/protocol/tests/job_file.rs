@@ -29,6 +29,7 @@ fn with(name: &str, value: &str) -> String {
     Json::Object(members).canonical()
 }
 
+// spec §6.4
 #[test]
 fn what_is_left_out_has_its_default() {
     let job = job_from_json(&document(LEAST)).unwrap();

@@ -61,6 +61,7 @@ fn world() -> (World, SecretKey, SecretKey, u128) {
     (world, runner, delegator, shares)
 }
 
+// spec §8.6
 #[test]
 fn a_delegator_that_left_before_the_draw_pays_nothing_of_the_slash() {
     let (mut world, runner, delegator, shares) = world();
@@ -109,6 +110,7 @@ fn each_slash_reaches_those_who_left_after_its_own_draw() {
     assert_eq!(after.batches[1].pool.amount, Amount::cby(90_000 - 22_500));
 }
 
+// spec §8.6
 /// Unbonding ends while a seat is still open that the stake answers for.
 #[test]
 fn nothing_is_paid_out_while_a_seat_is_open_that_it_answers_for() {
@@ -128,6 +130,7 @@ fn nothing_is_paid_out_while_a_seat_is_open_that_it_answers_for() {
     assert!(paid >= Amount::cby(29_999) && paid <= Amount::cby(30_000), "{paid}");
 }
 
+// spec §8.5
 /// A first share that is driven up by money given to the pool rounds the next delegation away.
 #[test]
 fn a_first_share_cannot_be_inflated() {

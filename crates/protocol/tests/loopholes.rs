@@ -130,6 +130,7 @@ fn unstaking_between_submission_and_draw_does_not_shrink_the_slash() {
     assert_eq!(slash, [50_000, 50_000]);
 }
 
+// spec §6.18
 #[test]
 fn a_deterministic_job_that_can_no_longer_fill_its_committee_fails_at_once() {
     let pinned = Offer { executors: vec![B256::ZERO], ..offer() };
@@ -169,6 +170,7 @@ fn stake_can_leave_again_after_everything_was_slashed() {
     world.ok(&runner, Instruction::Unstake { amount: Amount::cby(1_000) });
 }
 
+// spec §8.3
 #[test]
 fn a_delegation_after_the_draw_takes_nothing_of_the_runners_pay() {
     let mut world = World::new(calm(), 1);
@@ -184,6 +186,7 @@ fn a_delegation_after_the_draw_takes_nothing_of_the_runners_pay() {
     assert_eq!(to_delegators, Amount::ZERO, "of {amount}");
 }
 
+// spec §8.8
 #[test]
 fn work_for_oneself_at_a_price_of_one_unit_does_not_wash_failures_away() {
     let kinds = vec![JobKind::Llm, JobKind::Http];
@@ -216,6 +219,7 @@ fn work_for_oneself_at_a_price_of_one_unit_does_not_wash_failures_away() {
     assert!(standing.jail_terms > 0, "40 failures, never jailed");
 }
 
+// spec §7.3
 #[test]
 fn commits_close_early_only_when_there_are_enough() {
     let mut world = World::new(calm(), 6);
@@ -233,6 +237,7 @@ fn commits_close_early_only_when_there_are_enough() {
     assert_ne!(world.status(job), Status::Committed, "one commit of three goes on");
 }
 
+// spec §6.20
 /// Asking a warm query again costs what has changed since, so nobody makes nodes catch up for free.
 #[test]
 fn a_warm_query_pays_for_the_changes_it_catches_up_with() {

@@ -19,6 +19,7 @@ mod loopholes;
 mod modules;
 mod presence;
 mod presence_lie;
+mod spec;
 mod timer_index;
 mod timers;
 mod trials;

@@ -313,6 +313,7 @@ fn play(seed: u64, n: u8, hashes: u64) -> Network {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
+    // spec §9.2, §9.5
     #[test]
     fn presence_in_the_state_is_what_the_plain_rule_says(
         seed in any::<u64>(),
@@ -352,6 +353,7 @@ fn everybody(network: &Network, byte: u8) -> BTreeMap<usize, Vec<u8>> {
     (0..network.validators.len()).map(|validator| (validator, bits.clone())).collect()
 }
 
+// spec §9.4
 #[test]
 fn a_newcomer_is_absent_until_it_is_attested_and_cannot_be_attested_in_advance() {
     let mut network = quiet(3);
@@ -373,6 +375,7 @@ fn a_newcomer_is_absent_until_it_is_attested_and_cannot_be_attested_in_advance()
     assert!(present(&network, &new));
 }
 
+// spec §9.5
 #[test]
 fn an_attestation_lasts_for_fourteen_blocks_and_leaves_nothing_behind() {
     let mut network = quiet(2);
@@ -390,6 +393,7 @@ fn an_attestation_lasts_for_fourteen_blocks_and_leaves_nothing_behind() {
     }
 }
 
+// spec §9.3
 #[test]
 fn subsets_rotate_with_the_beacon_and_overlap() {
     let mut network = quiet(1);
@@ -405,6 +409,7 @@ fn subsets_rotate_with_the_beacon_and_overlap() {
     assert_ne!(network.epochs[0].1, network.epochs[1].1);
 }
 
+// spec §9.3
 /// Nobody could make a block if one had to draw the subsets of a large network at once.
 #[test]
 fn a_rotation_is_spread_over_blocks() {
@@ -429,6 +434,7 @@ fn a_rotation_is_spread_over_blocks() {
     assert_eq!(state(&network).epoch.seed, next.seed, "the seed of the block in which it was due");
 }
 
+// spec §9.5
 #[test]
 fn a_block_changes_the_presence_of_so_many_runners_and_the_next_goes_on() {
     let mut network = Network::new(4, 5);
@@ -476,6 +482,7 @@ fn kind(refusal: &PresenceRefusal) -> &'static str {
     }
 }
 
+// spec §4.10
 #[test]
 fn a_certificate_that_is_wrong_in_anything_is_refused_with_the_reason() {
     let mut network = quiet(18);
@@ -619,6 +626,7 @@ fn crowded(slots: u32, validators: u8) -> MemoryState {
     MemoryState::new(entries, &network.chain.params)
 }
 
+// spec §9.4
 #[test]
 fn a_vote_has_room_for_8192_runners_and_later_ones_get_no_place() {
     let subsets = crowded(8_200, 1).subsets();

@@ -279,10 +279,10 @@ fn percent((part, whole): (u128, u128)) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// What is left to chance is said in ARCHITECTURE.md, and this says whether it is said right.
+/// The share of runners that a hostile third can misreport by chance; docs/limits.md has the table.
 #[test]
-fn the_residual_risk_is_what_the_architecture_says() {
-    let text = include_str!("../../../ARCHITECTURE.md");
+fn residual_presence_risk_matches_the_documentation() {
+    let text = include_str!("../../../docs/limits.md");
     let mut table = String::new();
     for n in [4, 7, 10, 16, 31, 64, 100] {
         let (f, k) = (hostile_max(n), subset_size(n));
@@ -292,7 +292,7 @@ fn the_residual_risk_is_what_the_architecture_says() {
         let (fabrication, suppression) = (share(t), share(k - t + 1));
         table += &format!("| {n} | {f} | {k} | {t} | {fabrication} | {suppression} |\n");
     }
-    assert!(text.contains(&table), "ARCHITECTURE.md should have these rows:\n{table}");
+    assert!(text.contains(&table), "docs/limits.md should have these rows:\n{table}");
 }
 
 /// The figures of SPEC §9, to the whole per cent.

@@ -155,6 +155,7 @@ fn bid(entry: &Entry) -> TimerBid {
     }
 }
 
+// spec §10.6, §10.7
 /// One actor with much, some with a few, many with one: whichever way the index keeps them.
 #[test]
 fn the_index_fires_what_the_plain_rule_fires() {

@@ -75,6 +75,7 @@ impl World {
     }
 }
 
+// spec §8.11
 #[test]
 fn a_bonded_job_locks_its_stake_from_the_draw_on() {
     let mut world = World::new(calm(), 7);
@@ -141,6 +142,7 @@ fn stake_is_never_locked_twice() {
     }
 }
 
+// spec §8.12
 #[test]
 fn a_result_that_falls_pays_its_trial_and_burns_the_rest() {
     let mut world = World::new(calm(), 8);
@@ -164,6 +166,7 @@ fn a_result_that_falls_pays_its_trial_and_burns_the_rest() {
     );
 }
 
+// spec §8.12
 #[test]
 fn a_result_that_stands_costs_the_challenger_its_bond_and_the_trial() {
     let mut world = World::new(calm(), 8);
@@ -181,6 +184,7 @@ fn a_result_that_stands_costs_the_challenger_its_bond_and_the_trial() {
     assert_eq!(world.standing(&runner).locked, Amount::ZERO);
 }
 
+// spec §8.12
 #[test]
 fn judges_that_excuse_themselves_or_differ_decide_nothing_and_everything_goes_back() {
     for differ in [false, true] {
@@ -227,6 +231,7 @@ fn a_result_can_be_tried_a_few_times_and_one_trial_at_a_time() {
     assert_eq!(world.standing(&runner).locked, Amount::ZERO);
 }
 
+// spec §8.6, §8.11
 /// Who leaves while a result can still fall answers for it, however long its trial takes.
 #[test]
 fn stake_that_leaves_during_a_trial_waits_for_its_end() {
@@ -406,6 +411,7 @@ fn luck_with_the_judges_does_not_pay_for_the_trials_that_it_takes() {
     assert!(profit < 0, "24 attempts gain {profit}");
 }
 
+// spec §8.12
 #[test]
 fn a_trial_draws_five_judges_whatever_the_network_is_like() {
     let mut world = World::new(calm(), 12);

@@ -168,7 +168,7 @@ impl View<'_> {
     }
 
     /// Options up to the program. Only disk files and bounded tmpfs are writable: memory of a tmpfs belongs
-    /// to no process. Kernel memory for other objects is not bounded (docs/fleet.md).
+    /// to no process. Kernel memory for other objects is not bounded (docs/fleet-jobs.md).
     fn words(&self, features: BwrapFeatures) -> Vec<OsString> {
         let mut words = CommandLine(vec![]);
         // A new session: jobs must not reach the worker's terminal.

@@ -23,6 +23,7 @@ async fn words_that_were_recorded_prove_nothing() {
     assert_eq!(server.sessions(), 1);
 }
 
+// spec §9.7, §9.10
 /// It even has the validator's key for TLS, so the runner cannot tell. What the runner signs holds
 /// in the session that it has, and the validator has another one.
 #[tokio::test]

@@ -129,6 +129,7 @@ async fn a_job_goes_to_a_runner_and_its_transaction_comes_back() {
     until(&mut events, |(_, event)| *event == Event::Presence(false)).await;
 }
 
+// spec §9.7
 #[tokio::test]
 async fn a_runner_that_moves_keeps_its_session() {
     let (server, mut events) = server(1);
@@ -145,6 +146,7 @@ async fn a_runner_that_moves_keeps_its_session() {
     assert_eq!(server.sessions(), 1);
 }
 
+// spec §9.7, §9.10
 #[tokio::test]
 async fn strangers_and_other_validators_are_told_why() {
     let (server, _events) = server(1);

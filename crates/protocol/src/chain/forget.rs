@@ -13,7 +13,7 @@
 //! forgetting is bounded like all other promises. Nothing asks whether a lapsed record is still there:
 //! late forgetting changes no outcome.
 //!
-//! What does not lapse is held against a deposit; see ARCHITECTURE.md for every kind of record.
+//! What does not lapse is held against a deposit; see docs/state.md for every kind of record.
 
 use crate::base::primitives::{B256, Height, JobId};
 use crate::chain::execute::Exec;

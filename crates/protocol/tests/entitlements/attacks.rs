@@ -13,6 +13,7 @@ fn world() -> World {
     world
 }
 
+// spec §11.6
 #[test]
 fn a_revoked_parent_ends_all_below_it_at_once_and_a_new_one_does_not_bring_them_back() {
     let mut world = world();
@@ -68,6 +69,7 @@ fn a_transaction_that_is_sent_again_grants_nothing() {
     assert_eq!(world.holder(friend).held, 1);
 }
 
+// spec §11.2
 #[test]
 fn a_right_in_one_scope_is_none_in_another() {
     let mut world = world();
@@ -141,6 +143,7 @@ fn who_has_a_right_can_give_it_up_even_if_it_was_given_for_good() {
     assert!(!world.may(friend.address(), &space(), &custom("read")));
 }
 
+// spec §11.7
 #[test]
 fn a_role_counts_for_everybody_who_has_it_and_only_while_they_do() {
     let mut world = world();

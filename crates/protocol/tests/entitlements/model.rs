@@ -244,6 +244,7 @@ impl Story {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
+    // spec §11.5, §11.6, §11.8
     #[test]
     fn everybody_may_do_what_the_model_says(
         steps in proptest::collection::vec(step(), 1..60)

@@ -42,6 +42,7 @@ fn committees_of_a_pools_jobs_are_its_members() {
     world.check_lists(&addresses, &["ours", "theirs"]);
 }
 
+// spec §6.9, §11.9
 #[test]
 fn a_job_that_waits_for_its_draw_keeps_the_members_of_its_submission() {
     let mut world = World::new(calm(), 6);

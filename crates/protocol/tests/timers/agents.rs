@@ -62,6 +62,7 @@ fn an_agent_outbids_with_what_it_knows() {
     assert!(paid > 0 && paid.is_multiple_of(4_000), "the payer pays for the call: {paid}");
 }
 
+// spec §10.10
 #[test]
 fn an_agent_may_stand_back() {
     assert!(!race(|context| answer(1, context.basefee_lane_timer, 0)).0);
@@ -88,6 +89,7 @@ fn an_agent_may_stand_back_for_a_payer_who_is_short_of_money() {
     assert!(w.timer(id).is_some());
 }
 
+// spec §10.10
 #[test]
 fn what_a_faulty_agent_says_does_not_count() {
     type Case = (fn(&GbaContext) -> BidAnswer, AgentFault);
@@ -121,6 +123,7 @@ fn where_there_is_no_agent_nothing_is_paid() {
     assert_eq!((first, paid, fault), (false, 0, AgentFault::NoCode.code()));
 }
 
+// spec §10.10
 #[test]
 fn no_more_than_256_agents_are_asked_in_a_block_greatest_stored_fee_first() {
     let mut w = world(Scripted {

@@ -141,6 +141,7 @@ fn a_median_tip_that_was_bid_up_costs_default_timers_no_more_than_the_basefee_ag
     assert_eq!(w.lane().median_tip, 0, "and one block later it is gone");
 }
 
+// spec §10.6
 /// Ids can be ground by their payload; lots cannot, because the beacon comes later.
 #[test]
 fn ground_ids_are_not_served_first() {
@@ -175,6 +176,7 @@ fn ground_ids_are_not_served_first() {
     assert_eq!(served, by_lot[..20], "the order is that of the lots");
 }
 
+// spec §10.4
 /// Few cycles and many cells keep others out as well: the lane's price follows what is scarcer.
 #[test]
 fn whoever_fills_the_lane_with_cells_pays_more_in_each_block() {

@@ -17,6 +17,7 @@ use remuda_protocol::timers::record::FEE_MAX;
 use remuda_protocol::transaction::Instruction;
 use std::collections::BTreeMap;
 
+// spec §10.3
 #[test]
 fn every_timer_ends_exactly_once_or_still_waits() {
     with_seeds(4, |seed| Chaos::new(seed).run(120));

@@ -10,6 +10,7 @@ use remuda_protocol::timers::counts::AtHeight;
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::Instruction;
 
+// spec §10.9
 #[test]
 fn a_timer_that_does_not_fire_in_time_expires_and_is_told() {
     let mut w = world(Scripted::default());
@@ -26,6 +27,7 @@ fn a_timer_that_does_not_fire_in_time_expires_and_is_told() {
     assert_eq!(timers.at(due.plus(2)), AtHeight::default());
 }
 
+// spec §10.3
 #[test]
 fn a_timer_waits_for_the_basefee_to_fall_and_fires() {
     let mut w = world(Scripted::default());
@@ -51,6 +53,7 @@ fn a_payer_who_cannot_pay_loses_the_timer_and_nothing_else() {
     assert_eq!(w.balance(&poor).get(), before.get() + deposit.get());
 }
 
+// spec §10.8
 /// Whose payer is broke stands in nobody's way, even when nobody may clean up.
 #[test]
 fn broke_payers_on_top_of_the_order_starve_nobody() {

@@ -38,6 +38,7 @@ fn a_timer_fires_at_its_height_and_leaves_nothing_behind() {
     assert_eq!(read(&w.chain.state, &FiresKey { height: due }), None, "the window has moved on");
 }
 
+// spec §10.8
 #[test]
 fn a_fire_pays_for_what_it_used_and_gets_the_rest_back() {
     let mut w =
@@ -97,6 +98,7 @@ fn a_handler_that_fails_pays_and_changes_nothing() {
     assert!(fired(&w.step_to(due.plus(5))).is_empty());
 }
 
+// spec §10.1
 /// CIP-1 §4, by transaction and from a handler.
 #[test]
 fn no_timer_runs_in_the_block_that_schedules_it() {
@@ -157,6 +159,7 @@ fn handlers_schedule_cancel_and_extend() {
     assert!(w.timer(victims[1]).is_some());
 }
 
+// spec §10.7
 /// A handler cancels a timer of the same block that comes after it.
 #[test]
 fn a_timer_that_is_cancelled_while_the_lane_fills_does_not_fire() {
@@ -182,6 +185,7 @@ fn a_timer_that_is_cancelled_while_the_lane_fills_does_not_fire() {
     assert!(events.iter().any(|event| event.name() == "TimerCancelled"));
 }
 
+// spec §10.1
 #[test]
 fn a_tip_above_what_the_fee_leaves_is_clamped_and_told() {
     let mut w = world(Scripted::default());
@@ -229,6 +233,7 @@ fn w_key() -> remuda_protocol::crypto::SecretKey {
     remuda_protocol::crypto::SecretKey::from_label("customer 0")
 }
 
+// spec §10.11
 #[test]
 fn system_deployers_cancel_extend_and_configure() {
     let mut w = world(Scripted::default());

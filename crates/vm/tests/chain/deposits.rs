@@ -98,7 +98,7 @@ fn codes(events: &[Event]) -> Vec<u16> {
 }
 
 /// The attack: everybody's disk, for ever, at the floor price of a cell. A mebibyte here; the price of a
-/// gibibyte is in ARCHITECTURE.md.
+/// gibibyte is in docs/state.md.
 #[test]
 fn filling_storage_at_the_floor_price_takes_a_deposit_and_freeing_it_brings_it_back() {
     let mut params = calm();

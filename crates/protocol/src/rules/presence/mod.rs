@@ -1,12 +1,26 @@
-//! Presence (SPEC §9): which validators attest a runner, and which runners count as present.
+//! Presence (CIP-11): which validators attest a runner, and which runners count as present.
 //!
 //! Consensus: a change here forks the chain.
 //!
-//! Each runner has a subset of k validators, drawn by hash with a seed that it could not know when it chose its key.
-//! A slot is present if more than half of its subset have the bit set in their newest attestation of the window.
-//! Signatures are checked where a certificate enters the chain, not here.
+//! ```text
+//! Sub(R)          the first k validators by keccak256("cowboy-subset-v1:" ‖ subset_seed ‖ R ‖ validator)
+//!                 k = min(n, clamp(ceil(log2 n) + 1, 3, 8))
+//! subset epoch    is due subset_epoch_blocks after the last began; subset_seed = parent beacon of that block.
+//!                 Each block draws subsets for subset_hashes_per_block hashes; the epoch begins with the last
+//! vote            a finalize vote of v has a bit for each runner with v ∈ Sub(R), and an Ed25519 signature of v
+//! certificate     a block may carry one of an ancestor: higher than any carried before, younger than
+//!                 PRESENCE_TIMEOUT_BLOCKS, with n − floor((n − 1) / 3) to n attestations, ascending by validator
+//! newest[v]       v's bits in the newest carried certificate that has them, while
+//!                 certificate height > height − PRESENCE_TIMEOUT_BLOCKS
+//! present(R)      at least floor(k / 2) + 1 members of Sub(R) have its bit set in newest; for
+//!                 subset_overlap_blocks after an epoch began, also if that holds for the subsets before it
+//! a block         changes the presence of presence_changes_per_block runners at most, by slot; its successors
+//!                 change the rest
+//! ```
+//! The seed is unknown when a runner chooses its key. Signatures are checked where a certificate enters the chain,
+//! not here.
 //!
-//! [`present_slots`] is the rule, said plainly; audits use it. A chain comes to the same by looking only at what
+//! [`present_slots`] is the plain rule; audits use it. A chain gets the same result by looking only at what
 //! has changed: `certificate` is what blocks carry, `window` what the state keeps of it, `subsets` who attests whom.
 
 mod certificate;
