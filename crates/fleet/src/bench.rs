@@ -1,4 +1,4 @@
-//! Figures: how fast the rules are with a store under them.
+//! Benchmark of the rules on a store.
 
 use crate::auth::random_id;
 use crate::id::{LeaseId, RunId, RunnerId};
@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Runners that work at the same time, and as many who submit meanwhile.
+    /// Concurrent runners, and as many submitters.
     pub runners: u32,
     pub jobs_each: u32,
     pub beats_each: u32,
@@ -25,15 +25,14 @@ pub struct Load {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Figures {
-    /// Jobs that do nothing: submitted, granted, acknowledged and completed.
+    /// Empty jobs: submitted, granted, acknowledged and completed.
     pub jobs: u64,
-    /// Of these, in a second.
+    /// Jobs per second.
     pub jobs_per_second: u64,
-    /// From question to grant, in microseconds: half of them are faster.
+    /// p50 from request to grant, in microseconds.
     pub lease_micros_p50: u64,
-    /// 99 of 100 are faster.
+    /// p99 of the same.
     pub lease_micros_p99: u64,
-    /// Heartbeats in a second.
     pub heartbeats_per_second: u64,
 }
 
@@ -43,13 +42,13 @@ pub enum BenchError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There was another answer than any that fits.
+    /// An unexpected reply.
     #[error("an answer that does not fit: {0}")]
     Answer(String),
 }
 
-/// Measures a store that nobody else uses. Before the clock starts a quarter more of the jobs go all the way, as with
-/// the queues of others that this is compared to: then connections are there, and statements are prepared.
+/// Measures an otherwise unused store. A quarter of the jobs runs before the clock starts, to open
+/// connections and prepare statements, as in the benchmarks that this is compared with.
 pub async fn store<S: Store + Send + Sync + 'static>(
     store: Arc<S>,
     load: Load,
@@ -73,7 +72,7 @@ pub async fn store<S: Store + Send + Sync + 'static>(
     })
 }
 
-/// So many jobs of each runner, from their submission to their end; how long each waited for its lease.
+/// Runs this many jobs per runner. Returns how long each waited for its lease.
 async fn through<S: Store + Send + Sync + 'static>(
     store: &Arc<S>,
     runners: u32,
@@ -98,7 +97,7 @@ fn runner(number: u32) -> RunnerId {
     RunnerId::new(&format!("{}bench-{number}", RunnerId::PREFIX)).expect("a number is an id")
 }
 
-/// All runners at the same time.
+/// Heartbeats of all runners, concurrently.
 async fn all<T: Send + 'static, F>(
     runners: u32,
     work: impl Fn(u32) -> F,
@@ -149,7 +148,7 @@ async fn submit<S: Store>(store: &S) -> Result<(), BenchError> {
     ask(store, Event::Submit { run_id, key: None, submission }).await.map(drop)
 }
 
-/// A job of somebody's, and how long it took to get it.
+/// A granted job and the time to its grant.
 async fn take<S: Store>(
     store: &S,
     runner: &RunnerId,
@@ -207,7 +206,7 @@ async fn submits<S: Store>(
     Ok(())
 }
 
-/// Runners ask when there is work, as those do who wait at an orchestrator.
+/// Runners ask only when a job is ready, like waiters at an orchestrator.
 async fn jobs<S: Store>(
     store: Arc<S>,
     ready: Arc<Semaphore>,
@@ -257,7 +256,7 @@ mod tests {
         assert_eq!(figures.jobs, 20);
         assert!(figures.lease_micros_p50 <= figures.lease_micros_p99);
         let tables = memory.snapshot().await.expect("rows");
-        // With those before the clock started, and one of each who beats.
+        // With the warm-up, and one per heartbeating runner.
         assert_eq!(tables.jobs().filter(|job| job.outcome().is_some()).count(), 20 + 8 + 4);
     }
 }

@@ -1,4 +1,4 @@
-//! What people and programs do with an orchestrator: submit, list, watch, read logs, cancel, repeat.
+//! Client of an orchestrator's API.
 
 use crate::auth::random_id;
 use crate::http::{Endpoint, reason};
@@ -8,42 +8,35 @@ use crate::orchestrator::RUN_ID;
 use crate::view::{
     JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
 };
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use futures::{Stream, StreamExt, stream};
+use http_body_util::LengthLimitError;
+use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde::de::DeserializeOwned;
+use std::error::Error as _;
 use std::future::Future;
 use std::time::Duration;
 
-/// The time that an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// A stream that is silent for so long has broken off: the orchestrator sends something every 15 seconds.
+/// Timeout of a silent stream. The orchestrator sends something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
-/// Pages of a run have half a mebibyte, and a job with all of its artifacts not much more.
+/// Largest response. Pages of a run have half a mebibyte, a job with all artifacts little more.
 const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 
-/// Why there is no answer that is of use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// It was understood, and not done.
+    /// The request was refused.
     #[error("{message} ({code})")]
     Refused { code: String, message: String },
-    /// Nobody knows whether it was done, or it cannot be done now: the same may be sent again.
+    /// Unknown outcome, or a temporary failure: the request may be repeated.
     #[error("the orchestrator at {url} cannot be reached: {why}")]
-    Unreachable {
-        /// Where it was looked for.
-        url: String,
-        why: String,
-    },
-    /// Somebody answers, and nobody understands it: it is no orchestrator, or one of another version.
+    Unreachable { url: String, why: String },
+    /// No orchestrator, or another version.
     #[error(
         "what answers at {url} is not understood ({why}); look whether it is an orchestrator, and of this version"
     )]
-    Nonsense {
-        url: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    Nonsense { url: String, why: String },
 }
 
 #[derive(Clone, Debug)]
@@ -54,17 +47,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// The orchestrator at this address, with a token if it wants one.
     pub fn new(endpoint: Endpoint, token: Option<String>) -> Self {
         Self { endpoint, token, silence_max: SILENCE_MAX }
     }
 
-    /// The same, which takes a stream for broken off that is silent for so long.
+    /// Changes the timeout of silent streams.
     pub fn with_silence_max(self, silence_max: Duration) -> Self {
         Self { silence_max, ..self }
     }
 
-    /// Submits a run. The same again under the same key is the same run.
+    /// Submits a run, once per key.
     pub async fn submit(
         &self,
         run: &RunSubmission,
@@ -73,9 +65,9 @@ impl Client {
         self.json(self.submission(run, key)?).await
     }
 
-    /// Submits a run under an id that was made for it with [`Self::new_run`], once however often it is sent:
-    /// whoever loses the answer can cancel it all the same. What was taken under the id before stands, even
-    /// if it differs.
+    /// Submits a run under an id made by [`Self::new_run`], once however often it is sent: if the response is
+    /// lost, the run can be cancelled by its id. A run accepted under the id before stands, even if it
+    /// differs.
     pub async fn submit_as(&self, id: &RunId, run: &RunSubmission) -> Result<(), ClientError> {
         let mut request = self.submission(run, Some(id.as_str()))?;
         let chosen = HeaderValue::from_str(id.as_str()).expect("ids are visible characters");
@@ -86,12 +78,12 @@ impl Client {
         }
     }
 
-    /// An id that nobody has and nobody guesses.
+    /// A new random id.
     pub fn new_run() -> RunId {
         random_id(RunId::PREFIX, RunId::new)
     }
 
-    /// Repeats a run, once for each key.
+    /// Repeats a run, once per key.
     pub async fn rerun(&self, run: &RunId, key: Option<&str>) -> Result<Submitted, ClientError> {
         let request = self.request(Method::POST, &format!("/runs/{run}/rerun"))?;
         self.json(keyed(request, key)?).await
@@ -111,28 +103,26 @@ impl Client {
         self.json(self.request(Method::GET, "/token")?).await
     }
 
-    /// Who works, or wants to.
     pub async fn workers(&self) -> Result<WorkerList, ClientError> {
         self.json(self.request(Method::GET, "/workers")?).await
     }
 
-    /// Machines whose keys were enrolled.
     pub async fn machines(&self) -> Result<MachineList, ClientError> {
         self.json(self.request(Method::GET, "/machines")?).await
     }
 
-    /// Believes a machine's key no longer.
+    /// Expels a machine: its signatures are refused.
     pub async fn expel(&self, key: &KeyId) -> Result<(), ClientError> {
         let request = self.request(Method::DELETE, &format!("/workers/{key}"))?;
         self.read(request).await.map(drop)
     }
 
-    /// How many jobs with a label may run at a time, and do.
+    /// Limits and their usage.
     pub async fn limits(&self) -> Result<LimitList, ClientError> {
         self.json(self.request(Method::GET, "/limits")?).await
     }
 
-    /// Sets how many may; none: as many as there are.
+    /// Sets the limit of a label. None: no limit.
     pub async fn set_limit(&self, label: &Label, limit: Option<u32>) -> Result<(), ClientError> {
         let limit = limit.map(|limit| format!("?limit={limit}")).unwrap_or_default();
         let path = format!("/limits/{}{limit}", in_path(label.as_str()));
@@ -140,19 +130,18 @@ impl Client {
         self.read(request).await.map(drop)
     }
 
-    /// What waits and what is being done.
     pub async fn queue(&self) -> Result<QueueView, ClientError> {
         self.json(self.request(Method::GET, "/queue")?).await
     }
 
-    /// The newest runs; `before` is `next` of the page before.
+    /// The newest runs. `before` is `next` of the previous page.
     pub async fn list(&self, before: Option<&str>, limit: usize) -> Result<RunList, ClientError> {
         let before = before.map(|before| format!("&before={before}")).unwrap_or_default();
         let request = self.request(Method::GET, &format!("/runs?limit={limit}{before}"))?;
         self.json(request).await
     }
 
-    /// A run with all of its jobs, however many pages that takes.
+    /// A run with all pages of its jobs.
     pub async fn run(&self, run: &RunId) -> Result<RunView, ClientError> {
         let first = self.page(run, 0).await?;
         self.whole(run, first).await
@@ -162,12 +151,12 @@ impl Client {
         self.json(self.request(Method::GET, &format!("/runs/{run}?from={from}"))?).await
     }
 
-    /// The first page, and those after it.
+    /// Adds the pages after the first.
     async fn whole(&self, run: &RunId, mut view: RunView) -> Result<RunView, ClientError> {
         while let Some(from) = view.next.take() {
             let page = self.page(run, from).await?;
             if page.jobs.is_empty() || view.jobs.len() > RUN_JOBS_MAX {
-                return Err(self.nonsense("its pages do not end"));
+                return Err(self.nonsense("endless pages"));
             }
             view.jobs.extend(page.jobs);
             view.next = page.next;
@@ -181,7 +170,7 @@ impl Client {
         self.json(request).await
     }
 
-    /// A part of a grant's log, from an offset on; empty if there is no more yet.
+    /// Part of a log from an offset. Empty: no more yet.
     pub async fn log(
         &self,
         job: &JobId,
@@ -194,15 +183,15 @@ impl Client {
         self.read(request).await
     }
 
-    /// An object by its path: its size, if that is known, and its bytes in pieces.
+    /// An object's size, if known, and its bytes in chunks.
     pub async fn object(
         &self,
         path: &str,
     ) -> Result<(Option<u64>, impl Stream<Item = Result<Vec<u8>, ClientError>> + use<>), ClientError>
     {
-        let path: Vec<String> = path.split('/').map(in_path).collect();
+        let path: Vec<String> = path.split('/').map(|part| in_path(part).to_string()).collect();
         let request = self.request(Method::GET, &format!("/objects/{}", path.join("/")))?;
-        let answer = self.in_time(self.send(request)).await?;
+        let answer = self.with_timeout(self.send(request)).await?;
         let bytes = answer.headers().get(header::CONTENT_LENGTH);
         let bytes = bytes.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
         let state = Some((self.clone(), answer.into_body().into_data_stream()));
@@ -213,25 +202,25 @@ impl Client {
                 Ok(Ok(piece)) => Some((Ok(piece?.to_vec()), Some((client, pieces)))),
                 // After an error nothing more is read.
                 Ok(Err(error)) => Some((Err(client.unreachable(reason(&error))), None)),
-                Err(_) => Some((Err(client.unreachable("it has fallen silent")), None)),
+                Err(_) => Some((Err(client.unreachable("the stream timed out")), None)),
             }
         });
         Ok((bytes, pieces))
     }
 
-    /// What a job's call gave, if it ended well.
+    /// Output of a job's call.
     pub async fn output(&self, job: &JobId) -> Result<Vec<u8>, ClientError> {
         let request = self.request(Method::GET, &format!("/jobs/{job}/output"))?;
         self.read(request).await
     }
 
-    /// A run each time that it changes, until it ends.
+    /// A run after each change, until it ends.
     pub async fn watch(
         &self,
         run: &RunId,
     ) -> Result<impl Stream<Item = Result<RunView, ClientError>> + use<>, ClientError> {
         let request = self.request(Method::GET, &format!("/runs/{run}/events"))?;
-        let answer = self.in_time(self.send(request)).await?;
+        let answer = self.with_timeout(self.send(request)).await?;
         let state = (self.clone(), Some(answer.into_body().into_data_stream()), Vec::new());
         let run = run.clone();
         Ok(Box::pin(stream::unfold(state, move |(client, mut pieces, mut text)| {
@@ -247,13 +236,13 @@ impl Client {
                     }
                     let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
                     let why = match piece.await.map(|piece| piece.transpose()) {
-                        Err(_) => "it has fallen silent".to_owned(),
+                        Err(_) => "the stream timed out".to_owned(),
                         Ok(Ok(None)) => return None,
                         Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
                             text.extend(piece);
                             continue;
                         }
-                        Ok(Ok(Some(_))) => "an event is too long".to_owned(),
+                        Ok(Ok(Some(_))) => "event too long".to_owned(),
                         Ok(Err(error)) => reason(&error),
                     };
                     // After an error nothing more is read.
@@ -287,12 +276,12 @@ impl Client {
         })
     }
 
-    async fn in_time<T>(
+    async fn with_timeout<T>(
         &self,
         asked: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         let answered = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
-        answered.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))
+        answered.unwrap_or_else(|_| Err(self.unreachable("timeout")))
     }
 
     async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
@@ -304,7 +293,7 @@ impl Client {
         let status = answer.status();
         let bytes = self.bytes(answer).await?;
         Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
-            // What may be otherwise in a moment is no refusal.
+            // Temporary failures are no refusals.
             Ok(body) if passing(status) => {
                 self.unreachable(format!("{} ({})", body.error.message, body.error.code))
             }
@@ -315,7 +304,7 @@ impl Client {
     }
 
     async fn read(&self, request: Request<Body>) -> Result<Vec<u8>, ClientError> {
-        self.in_time(async {
+        self.with_timeout(async {
             let answer = self.send(request).await?;
             self.bytes(answer).await
         })
@@ -323,18 +312,11 @@ impl Client {
     }
 
     async fn bytes(&self, answer: Response<Body>) -> Result<Vec<u8>, ClientError> {
-        let mut pieces = answer.into_body().into_data_stream();
-        let mut bytes = Vec::new();
-        loop {
-            match pieces.next().await.transpose() {
-                Err(error) => return Err(self.unreachable(reason(&error))),
-                Ok(None) => return Ok(bytes),
-                Ok(Some(piece)) if bytes.len() + piece.len() <= VIEW_BYTES_MAX => {
-                    bytes.extend(piece);
-                }
-                Ok(Some(_)) => return Err(self.nonsense("its answer does not end")),
-            }
-        }
+        let read = to_bytes(answer.into_body(), VIEW_BYTES_MAX).await;
+        read.map(Vec::from).map_err(|error| match error.source() {
+            Some(source) if source.is::<LengthLimitError>() => self.nonsense(source),
+            _ => self.unreachable(reason(&error)),
+        })
     }
 
     async fn json<T: DeserializeOwned>(&self, request: Request<Body>) -> Result<T, ClientError> {
@@ -351,13 +333,13 @@ impl Client {
     }
 }
 
-/// Whether an answer says nothing about the request itself.
+/// Whether a status is a temporary failure.
 fn passing(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
-/// With the submitter's word, if that can be sent at all.
+/// Adds the idempotency key.
 fn keyed(mut request: Request<Body>, key: Option<&str>) -> Result<Request<Body>, ClientError> {
     let Some(key) = key else { return Ok(request) };
     let value = HeaderValue::from_str(key).map_err(|_| ClientError::Refused {
@@ -368,22 +350,18 @@ fn keyed(mut request: Request<Body>, key: Option<&str>) -> Result<Request<Body>,
     Ok(request)
 }
 
-/// Any text as one part of a path.
-fn in_path(text: &str) -> String {
-    let one = |byte: u8| match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
+/// Any text as one segment of a path.
+fn in_path(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, NON_ALPHANUMERIC)
 }
 
-/// Takes the next event with a run in it from what was read. None: it is not there yet.
+/// Removes the next event with data from the buffer. None: incomplete.
 fn next_event(text: &mut Vec<u8>) -> Option<Result<RunView, String>> {
     loop {
         let end = text.windows(2).position(|pair| pair == b"\n\n")?;
         let event: Vec<u8> = text.drain(..end + 2).collect();
         let event = String::from_utf8_lossy(&event);
-        // Lines without data keep the connection alive.
+        // Comments keep the connection alive.
         if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data:")) {
             return Some(serde_json::from_str(data).map_err(|error| error.to_string()));
         }

@@ -1,8 +1,8 @@
-//! HTTP for requests that carry a credential: tokens, signatures, grants.
+//! HTTP client for requests with credentials: tokens, signatures, grants.
 //!
-//! `https://` is TLS with Mozilla's certificate authorities, and those of [`Trust::ca_file`]. Plain HTTP is for
-//! this machine; further away it needs [`Trust::insecure`]. Redirects are not followed and the environment's
-//! proxies are not used: either would hand the credential to somebody else.
+//! `https://` trusts Mozilla's certificate authorities and those of [`Trust::ca_file`]. Plain HTTP beyond
+//! loopback needs [`Trust::insecure`]. Redirects and proxies of the environment are ignored: both would pass
+//! the credential on.
 
 use axum::body::Body;
 use axum::http::{Request, Response, Uri};
@@ -16,41 +16,40 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
 use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 
-/// The time for a connection, and for its TLS.
+/// Timeout of connecting, TLS included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Unused connections are closed before usual servers and proxies do it.
+/// Idle connections are closed before usual servers and proxies do so.
 const IDLE_MAX: Duration = Duration::from_secs(50);
-/// Largest file of certificates: the whole of Mozilla's list, and more.
+/// Largest CA file: more than Mozilla's whole list.
 const CA_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Which servers are believed, and whether a connection without TLS may leave this machine.
+/// Trusted servers, and whether plain connections to other machines are allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// Certificates of private authorities, in PEM, believed besides Mozilla's list.
+    /// Certificates of private authorities in PEM, trusted besides Mozilla's.
     pub ca_file: Option<PathBuf>,
-    /// Allows connections without TLS to other machines: everybody on the way can read and use what is sent.
+    /// Allows plain connections to other machines: everybody on the network path can read and use what is
+    /// sent.
     pub insecure: bool,
 }
 
 impl Trust {
-    /// Whether a server may be reached without TLS.
     pub(crate) fn allows_plain(&self, host: &str) -> bool {
         self.insecure || is_this_machine(host)
     }
 }
 
-/// Why an orchestrator's URL cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
-    /// Not a URL of a host.
     #[error("{0:?} is not the URL of an orchestrator; an example: https://fleet.example.com:4400")]
     Url(String),
-    /// In the clear to another machine.
     #[error(
         "{0} uses plain HTTP to another machine, so anyone on the network path can read tokens, leases and job variables; use https://, or allow it with --insecure (`insecure = true` in settings)"
     )]
@@ -59,7 +58,7 @@ pub enum EndpointError {
     Ca { path: PathBuf, why: String },
 }
 
-/// An orchestrator's address, and the way there.
+/// An orchestrator's URL with a client for it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     url: String,
@@ -67,7 +66,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Checks the URL: a scheme and a host, with a port if it is not the scheme's.
+    /// Checks the URL: scheme, host and optional port.
     pub fn new(url: &str, trust: &Trust) -> Result<Self, EndpointError> {
         let url = url.trim_end_matches('/');
         let odd = url.contains(['?', '#', '@', ' ', '\\']);
@@ -82,7 +81,7 @@ impl Endpoint {
         Ok(Self { url: url.to_owned(), http: Http::new(trust.ca_file.as_deref())? })
     }
 
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -92,7 +91,7 @@ impl Endpoint {
     }
 }
 
-/// Whether what is sent to this host stays here.
+/// Whether a host is this machine.
 pub(crate) fn is_this_machine(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
@@ -101,7 +100,7 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
     }
 }
 
-/// Connections that are used again.
+/// A client with a connection pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Http(Arc<Client<HttpsConnector<HttpConnector>, Body>>);
 
@@ -124,13 +123,13 @@ impl Http {
         Ok(Self(Arc::new(client)))
     }
 
-    /// Sends a request, and returns the head of its answer. Callers bound the time.
+    /// Sends a request and returns the response's head. The caller sets a timeout.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Body>, String> {
         let answer = self.exchange(request).await.map_err(|error| reason(&error))?;
         Ok(answer.map(Body::new))
     }
 
-    /// The same, for those who look at errors themselves.
+    /// The same with the original error.
     pub(crate) async fn exchange(
         &self,
         request: Request<Body>,
@@ -139,7 +138,17 @@ impl Http {
     }
 }
 
-/// TLS as a client: Mozilla's authorities, and those in a file.
+/// Streams a file from its position.
+pub(crate) fn file_body(file: File) -> Body {
+    Body::from_stream(futures::stream::try_unfold(file, |mut file| async move {
+        let mut chunk = vec![0; 64 * 1024];
+        let read = file.read(&mut chunk).await?;
+        chunk.truncate(read);
+        Ok::<_, std::io::Error>((read > 0).then_some((chunk, file)))
+    }))
+}
+
+/// TLS client configuration: Mozilla's authorities and those in a file.
 pub(crate) fn client_config(ca_file: Option<&Path>) -> Result<ClientConfig, EndpointError> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     if let Some(path) = ca_file {
@@ -177,7 +186,7 @@ fn unreadable(error: pem::Error) -> String {
     }
 }
 
-/// What went wrong, without the layers above it, and what to do where that is known.
+/// The root cause, with advice where it is known.
 pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
     let mut deepest = error;
     loop {
@@ -191,7 +200,7 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// What an `io::Error` holds is not its source, and it may hold another.
+/// An `io::Error`'s inner error is not its source, and may be nested.
 pub(crate) fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     match error.downcast_ref::<std::io::Error>() {
         Some(outer) => tls_error(outer.get_ref()?),
@@ -201,7 +210,7 @@ pub(crate) fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rust
 
 fn explain(error: &rustls::Error) -> String {
     match error {
-        // Of a private authority that was made anew, the old certificate has the same name and another key.
+        // BadSignature: a regenerated private authority has the same name and another key.
         rustls::Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => {

@@ -1,8 +1,7 @@
-//! Names of things. Each has its own type, so that none can stand in another's place, and each is
-//! checked once, where it enters.
+//! Ids and counters, one type each, checked on construction.
 //!
-//! A lease id and a cancel token are capabilities: whoever has one can act. They print as the first
-//! eight hex digits of their hash, in every log and every error, and only serialising shows them.
+//! Lease ids and cancel tokens are capabilities. `Debug` and `Display` print eight hex digits of their hash;
+//! only serialising reveals them.
 
 use crate::text::{bounded_text, plain};
 use alloy_primitives::keccak256;
@@ -11,28 +10,22 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// Longest id, with its prefix.
 pub const ID_LENGTH_MAX: usize = 96;
 
 /// Hex digits of a run's id.
 pub(crate) const RUN_DIGITS: usize = 32;
 
-/// Why a text is not an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// Another thing's id, or none.
     #[error("must begin with `{0}`")]
     Prefix(&'static str),
-    /// Nothing after the prefix.
     #[error("must have something after `{0}`")]
     Empty(&'static str),
-    /// See [`ID_LENGTH_MAX`].
     #[error("must have at most {ID_LENGTH_MAX} characters")]
     Long,
-    /// Ids end up in paths and file names.
+    /// Ids are used in paths and file names.
     #[error("may only have letters, digits, `_` and `-`")]
     Character,
-    /// A key, or the name of one.
     #[error("must have {0} lower-case hex digits")]
     Hex(usize),
 }
@@ -51,7 +44,7 @@ fn check(text: &str, prefix: &'static str) -> Result<(), IdError> {
     Ok(())
 }
 
-/// What of a secret may be shown: enough to find it again in a log, too little to use it.
+/// A secret's hash, shortened: enough to find it in a log, useless otherwise.
 fn redacted(secret: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let hash = keccak256(secret.as_bytes());
     write!(f, "#{:02x}{:02x}{:02x}{:02x}", hash[0], hash[1], hash[2], hash[3])
@@ -62,26 +55,26 @@ macro_rules! id {
         bounded_text!($(#[$doc])* $name, IdError, |text| check(text, $prefix), $show);
 
         impl $name {
-            /// What every one of them begins with.
+            /// Prefix of all ids of this type.
             pub const PREFIX: &'static str = $prefix;
         }
     };
 }
 
 id!(
-    /// A run: jobs that were submitted together.
+    /// Id of a run: jobs that were submitted together.
     RunId, "run_", plain
 );
 id!(
-    /// A job: a unit of work.
+    /// Id of a job.
     JobId, "job_", plain
 );
 id!(
-    /// A runner, unique in its lifetime: a process that starts anew takes a new one.
+    /// Id of a runner process. A restarted process takes a new one.
     RunnerId, "runner_", plain
 );
 id!(
-    /// The right to execute a job. A secret.
+    /// Id of a lease: the right to execute a job. A secret.
     LeaseId, "lease_", redacted
 );
 id!(
@@ -94,8 +87,8 @@ bounded_text!(
     WorkerKey, IdError, |text| check_hex(text, 64), plain
 );
 bounded_text!(
-    /// The name of a machine's key: the first 24 hex digits of its hash. Its runners' ids begin with
-    /// it, so that an id says whose signature proves it.
+    /// Id of a machine's key: the first 24 hex digits of its hash. Ids of its runners begin with it, so a
+    /// runner's id names the key that must sign for it.
     KeyId, IdError, |text| check_hex(text, 24), plain
 );
 
@@ -105,25 +98,24 @@ pub(crate) fn check_hex(text: &str, digits: usize) -> Result<(), IdError> {
 }
 
 impl WorkerKey {
-    /// Its name.
     pub fn id(&self) -> KeyId {
         KeyId(HEXLOWER.encode(&keccak256(self.as_str().as_bytes())[..12]).into())
     }
 }
 
 impl RunnerId {
-    /// A process on the machine that has this key.
+    /// Id of a runner on the machine with this key.
     pub fn of(key: &KeyId, process: &str) -> Result<Self, IdError> {
         Self::new(&format!("{}{key}-{process}", Self::PREFIX))
     }
 
-    /// The key of the machine that it is a process on, if its id says so.
+    /// The key of its machine, if the id names one.
     pub fn key(&self) -> Option<KeyId> {
         let rest = self.as_str().strip_prefix(Self::PREFIX)?;
         KeyId::new(rest.split_once('-')?.0).ok()
     }
 
-    /// Whether it is a process on the machine that has this key.
+    /// Whether it runs on the machine with this key.
     pub fn belongs_to(&self, key: &KeyId) -> bool {
         let rest = self.as_str().strip_prefix(Self::PREFIX);
         let rest = rest.and_then(|rest| rest.strip_prefix(key.as_str()));
@@ -132,8 +124,8 @@ impl RunnerId {
 }
 
 impl RunId {
-    /// One that a submitter chose. All run ids have one length, so that those of their jobs have room
-    /// for a number.
+    /// An id chosen by a submitter. All run ids have one length, which leaves room for the number in ids of
+    /// jobs.
     pub fn chosen(text: &str) -> Result<Self, IdError> {
         let rest = text.strip_prefix(Self::PREFIX).ok_or(IdError::Prefix(Self::PREFIX))?;
         check_hex(rest, RUN_DIGITS)?;
@@ -142,21 +134,20 @@ impl RunId {
 }
 
 impl JobId {
-    /// The `index`th job of a run. Job ids are no secrets, so they need no randomness.
+    /// Id of the `index`th job of a run. Job ids are no secrets and need no randomness.
     pub fn of(run: &RunId, index: usize) -> Self {
         let suffix = run.as_str().strip_prefix(RunId::PREFIX).unwrap_or_default();
         Self(format!("{}{suffix}-{index}", Self::PREFIX).into())
     }
 
-    /// The run of a job that was named by [`JobId::of`].
+    /// The run of a job whose id was made by [`JobId::of`].
     pub fn run(&self) -> Option<RunId> {
         let (run, _) = self.as_str().strip_prefix(Self::PREFIX)?.rsplit_once('-')?;
         RunId::new(&format!("{}{run}", RunId::PREFIX)).ok()
     }
 }
 
-/// Rises by one with each grant of a job. Whoever has the higher one came later: a random lease id
-/// cannot order writes, this can (SPEC §14).
+/// Rises by one with each grant of a job, and so orders writes of its leases (SPEC §14).
 #[derive(
     Clone,
     Copy,
@@ -175,7 +166,6 @@ impl JobId {
 pub struct Fence(pub u64);
 
 impl Fence {
-    /// Of the next grant.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
@@ -187,7 +177,7 @@ impl fmt::Display for Fence {
     }
 }
 
-/// How often a job was tried, from 1. A grant that was lost belongs to the same attempt as the next.
+/// Number of an attempt, from 1. A lost grant and the next one belong to the same attempt.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
@@ -195,10 +185,8 @@ impl fmt::Display for Fence {
 pub struct Attempt(pub u32);
 
 impl Attempt {
-    /// Where every job begins.
     pub const FIRST: Self = Self(1);
 
-    /// The one after this.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
@@ -214,7 +202,7 @@ impl fmt::Display for Attempt {
 mod tests {
     use super::*;
 
-    /// An id of a job that could not be read again would be in the way of all others.
+    /// A job id that does not parse would block the queue.
     #[test]
     fn ids_of_jobs_can_be_read_whatever_run_was_chosen() {
         let longest = format!("run_{}", "0".repeat(32));

@@ -1,7 +1,7 @@
-//! Short texts with rules: each kind has its own type and is checked once, where it enters.
+//! Validated short texts: one type each, checked on construction.
 
-/// Defines a type of text. `$check` says what is wrong with one, `$show` what of it may be printed:
-/// only serialising writes it out whole.
+/// Defines a text type. `$check` validates it, `$show` makes what `Debug` and `Display` print; only
+/// serialising reveals all of it.
 macro_rules! bounded_text {
     ($(#[$doc:meta])* $name:ident, $error:ty, $check:expr, $show:expr) => {
         $(#[$doc])*
@@ -9,14 +9,13 @@ macro_rules! bounded_text {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// Reads one.
             pub fn new(text: &str) -> Result<Self, $error> {
                 let check: fn(&str) -> Result<(), $error> = $check;
                 check(text)?;
                 Ok(Self(text.into()))
             }
 
-            /// The whole text. Never into logs, if it is a secret.
+            /// The whole text. Never log it if it is a secret.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -58,12 +57,12 @@ macro_rules! bounded_text {
 }
 pub(crate) use bounded_text;
 
-/// Prints a text as it is.
+/// For texts that are no secrets.
 pub(crate) fn plain(text: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     f.write_str(text)
 }
 
-/// How such a text is described to programs.
+/// Its schema.
 pub(crate) fn string_schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
     use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
     let text = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));

@@ -1,4 +1,4 @@
-//! What people and programs see of runs.
+//! Views: runs, jobs, workers and limits as the API shows them.
 
 mod wait;
 
@@ -19,31 +19,31 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
 
-/// Jobs of a run in one answer, and their bytes: what workers say of their jobs may be long.
+/// Jobs of a run in one answer, and their bytes: texts of workers may be long.
 const PAGE_JOBS_MAX: usize = 250;
 const PAGE_BYTES_MAX: usize = 512 * 1024;
 
-/// A run was submitted, now or before.
+/// Answer to a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Submitted {
     /// The run.
     pub run_id: RunId,
-    /// Whether the same was submitted before under the same key: then this is that run.
+    /// True if the run was submitted before under the same key.
     pub before: bool,
 }
 
-/// A run in a list.
+/// Summary of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
-    /// Its id.
+    /// Id of the run.
     pub run_id: RunId,
-    /// For people.
+    /// Name, for people.
     pub name: String,
-    /// How it stands.
+    /// Status of the run.
     pub status: RunStatus,
-    /// When it was submitted.
+    /// Time of submission.
     pub created_at: Timestamp,
-    /// When its last job ended.
+    /// Time at which its last job ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// The run that it repeats.
@@ -51,24 +51,24 @@ pub struct RunSummary {
     pub rerun_of: Option<RunId>,
     /// Jobs that have not ended.
     pub open: u32,
-    /// Jobs that a worker has.
+    /// Jobs held by a worker.
     #[serde(default)]
     pub running: u32,
-    /// Jobs that failed or ran out of time.
+    /// Jobs that failed or timed out.
     pub failed: u32,
-    /// Of these, given up: somebody should look.
+    /// Failed jobs that were given up: a person should look.
     #[serde(default)]
     pub dead_letters: u32,
     /// Jobs that were canceled.
     pub canceled: u32,
-    /// In a list, if no job of the run is at work: what the first waits for that may begin. Of very many runs
-    /// that stand still, it is said of the newest.
+    /// In a list, if no job of the run is held: what its first startable job waits for. Computed for the
+    /// newest stalled runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitView>,
 }
 
 impl RunSummary {
-    /// What there is to say of it besides numbers: why it stands still, or that somebody should look.
+    /// Text: why it is stalled, or that a person should look.
     pub fn what(&self) -> String {
         match (&self.waits, self.dead_letters) {
             (Some(waits), _) => waits.to_string(),
@@ -98,92 +98,92 @@ impl From<&RunRecord> for RunSummary {
     }
 }
 
-/// A page of the list of runs, the newest first.
+/// A page of runs, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunList {
     /// The runs.
     pub runs: Vec<RunSummary>,
-    /// For the next page: `?before=`. None: this is the last.
+    /// `?before=` of the next page. Absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A run.
+/// A run and its jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunView {
-    /// What a list has of it.
+    /// Its summary.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// Its jobs in the order of submission, or one page of them. Only the view of a single job has its artifacts.
+    /// A page of its jobs in the order of submission, without artifacts.
     pub jobs: Vec<JobView>,
-    /// For the next page: `?from=`. None: these are the last jobs.
+    /// `?from=` of the next page. Absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<usize>,
-    /// Of a run with several pages: changes whenever a job of any page does.
+    /// Of a run with several pages: changes with any job of any page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
 }
 
-/// A job.
+/// A job of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobView {
-    /// Its id.
+    /// Id of the job.
     pub job_id: JobId,
-    /// Its name in the run.
+    /// Name within the run.
     pub name: String,
-    /// Jobs of its run that must succeed first.
+    /// Names of jobs of the run that must succeed first.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub needs: BTreeSet<String>,
-    /// What its worker must have.
+    /// Capabilities that its worker must have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<Tag>,
-    /// Where it is.
+    /// State of the current attempt.
     pub state: AttemptState,
-    /// The attempt that it is at.
+    /// Number of the current attempt.
     pub attempt: Attempt,
-    /// Of the last grant; 0 if there was none.
+    /// Fence of the last grant. 0: never granted.
     pub fence: Fence,
-    /// Why nobody has it.
+    /// Why no worker holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitView>,
-    /// How often this attempt lost its lease.
+    /// Leases that this attempt lost.
     pub losses: u32,
-    /// How often workers that were told to end gave this attempt back.
+    /// Times that this attempt was given back by a worker that shut down.
     #[serde(default)]
     pub returns: u32,
-    /// Who has it, or had it last.
+    /// Worker that holds or last held it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_id: Option<RunnerId>,
-    /// If nothing was heard of who has it for too long.
+    /// Set if heartbeats of its worker are overdue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<SilenceView>,
-    /// How far the last grant is.
+    /// Progress of the last grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// Bytes of log of the last grant.
+    /// Log bytes of the last grant.
     pub log_bytes: u64,
-    /// Why it ended.
+    /// Cause of its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
-    /// Whether somebody should look.
+    /// Whether it was given up: a person should look.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dead_letter: bool,
-    /// Of the last step of the last grant.
+    /// Exit code of the last step of the last grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Why the last grant failed, as its runner saw it.
+    /// Cause of failure of the last grant, as its runner saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// What the last grant kept, where the job is asked for by itself. Untrusted.
+    /// Artifacts of the last grant, if the job is requested by itself. Untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// What the last grant's runner said. Untrusted.
+    /// Summary by the last grant's runner. Untrusted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
 }
 
 impl From<&JobRows> for JobView {
-    /// What is always so, but for artifacts. Why it waits and who is silent depends on the time: [`Self::at`].
+    /// The fields that do not depend on the time, without artifacts. See [`Self::at`].
     fn from(rows: &JobRows) -> Self {
         let JobRows { job, lease, .. } = rows;
         let answer = lease.as_ref().and_then(|lease| lease.answer.as_ref());
@@ -213,7 +213,7 @@ impl From<&JobRows> for JobView {
 }
 
 impl JobView {
-    /// The job as it is at a time.
+    /// The job at a time, without artifacts.
     pub fn at(now: &LeaseClock, policy: &Policy, rows: &JobRows) -> Self {
         let held = rows.lease.as_ref().filter(|_| matches!(rows.job.standing, Standing::Held(_)));
         Self {
@@ -223,14 +223,14 @@ impl JobView {
         }
     }
 
-    /// The same, with what it left behind, of which there may be much.
+    /// The same with artifacts, of which there may be many.
     pub fn whole(now: &LeaseClock, policy: &Policy, rows: &JobRows) -> Self {
         let answer = rows.lease.as_ref().and_then(|lease| lease.answer.as_ref());
         let artifacts = answer.map(|answer| answer.artifacts.clone()).unwrap_or_default();
         Self { artifacts, ..Self::at(now, policy, rows) }
     }
 
-    /// In words, if nothing was heard of who has it for too long.
+    /// Text, if heartbeats of its worker are overdue.
     pub fn silence_line(&self) -> Option<String> {
         let (SilenceView { seconds, lease_ends_in_seconds }, runner) =
             self.silence.as_ref().zip(self.runner_id.as_ref())?;
@@ -241,22 +241,22 @@ impl JobView {
 }
 
 impl RunView {
-    /// The run as it is at a time.
+    /// The run at a time.
     pub fn at(now: &LeaseClock, policy: &Policy, rows: &RunRows) -> Self {
         let jobs = rows.jobs.iter().map(|rows| JobView::at(now, policy, rows)).collect();
         Self { summary: RunSummary::from(&rows.run), jobs, next: None, revision: None }
     }
 
-    /// The jobs from one on, as many as one answer may have.
+    /// The page of jobs that begins at an index.
     pub fn page(mut self, from: usize) -> Self {
         let (mut hash, mut page, mut bytes) = (Context::new(&SHA256), Vec::new(), 0);
         let all = self.jobs.len();
         for (index, job) in std::mem::take(&mut self.jobs).into_iter().enumerate() {
-            // What cannot be written is not shown either.
+            // A job that cannot be serialised is left out.
             let text = serde_json::to_vec(&job).unwrap_or_default();
             hash.update(&text);
             bytes += if index < from { 0 } else { text.len() };
-            // One fits, however large it is.
+            // The first always fits.
             let fits = page.is_empty() || page.len() < PAGE_JOBS_MAX && bytes <= PAGE_BYTES_MAX;
             if index >= from && fits && from + page.len() == index {
                 page.push(job);
@@ -270,83 +270,83 @@ impl RunView {
     }
 }
 
-/// A job that has not ended, outside of its run.
+/// An open job, outside of its run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OpenJob {
-    /// Its id.
+    /// Id of the job.
     pub job_id: JobId,
-    /// Whose it is.
+    /// Its run.
     pub run_id: RunId,
-    /// Its name in the run.
+    /// Name within the run.
     pub name: String,
-    /// Where it is.
+    /// State of the current attempt.
     pub state: AttemptState,
-    /// What its worker must have.
+    /// Capabilities that its worker must have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<Tag>,
-    /// Higher goes first.
+    /// A higher priority goes first.
     pub priority: i16,
-    /// The attempt that it is at.
+    /// Number of the current attempt.
     pub attempt: Attempt,
-    /// Of the last grant; 0 if there was none.
+    /// Fence of the last grant. 0: never granted.
     pub fence: Fence,
-    /// The end of the pause between two attempts.
+    /// End of the pause before the next attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
-    /// Why nobody has it.
+    /// Why no worker holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitView>,
-    /// Who has it.
+    /// Worker that holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_id: Option<RunnerId>,
-    /// Since when.
+    /// Time of the grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
 }
 
-/// What waits and what is being done.
+/// Waiting and running jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueueView {
     /// Jobs that wait for a worker.
     pub waiting: u64,
-    /// Jobs that a worker has.
+    /// Jobs held by a worker.
     pub held: u64,
-    /// Workers that would be busy, for autoscalers: jobs that limits hold back do not count.
+    /// Workers that would be busy, for autoscalers. Jobs held back by limits do not count.
     pub desired_workers: u64,
-    /// The first of those that wait, who is next first.
+    /// The first waiting jobs, in order.
     pub next: Vec<OpenJob>,
-    /// Some of those that a worker has.
+    /// Some of the held jobs.
     pub running: Vec<OpenJob>,
 }
 
-/// A worker that was heard of lately, or has a job.
+/// A worker that was heard of recently, or holds a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerView {
-    /// It.
+    /// Id of the runner.
     pub runner_id: RunnerId,
-    /// What it can do. None: it has not asked for work since the orchestrator started.
+    /// Its capabilities. Absent: it has not asked for a job since the orchestrator started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<BTreeSet<Tag>>,
-    /// When it last spoke. None: it did not, here.
+    /// Time of its last message. Absent: none reached this orchestrator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Timestamp>,
-    /// What it does.
+    /// The job that it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<OpenJob>,
 }
 
-/// Who works or wants to.
+/// Known workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerList {
-    /// Those with a job first.
+    /// Workers, busy ones first.
     pub workers: Vec<WorkerView>,
-    /// How many there are; more than are listed, if there are very many.
+    /// Number of workers, which may exceed the list.
     pub total: usize,
 }
 
 impl WorkerList {
-    /// Whether a worker is known that has these tags, or might: one that only reported so far has
-    /// not said what it can do, and a list that is not whole proves nothing.
+    /// Whether a known worker has these tags, or might have: capabilities of some are unknown, and the list
+    /// may be cut.
     pub fn may_have(&self, tags: &BTreeSet<Tag>) -> bool {
         let fits = |worker: &WorkerView| {
             worker.capabilities.as_ref().is_none_or(|has| tags.is_subset(has))
@@ -355,16 +355,16 @@ impl WorkerList {
     }
 }
 
-/// A machine that was let in.
+/// A machine with a registered key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MachineView {
-    /// What it is expelled by.
+    /// Id of the key, by which the machine is expelled.
     pub key_id: KeyId,
-    /// Whose token let it in.
+    /// Name of the token that enrolled it.
     pub enrolled_by: String,
-    /// When.
+    /// Time of enrolment.
     pub enrolled_at: Timestamp,
-    /// Nothing that it signs is believed since then.
+    /// Time of expulsion. Signatures are refused since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expelled_at: Option<Timestamp>,
 }
@@ -380,39 +380,39 @@ impl From<&WorkerRecord> for MachineView {
     }
 }
 
-/// Machines that were let in.
+/// Registered machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MachineList {
-    /// By their keys.
+    /// Machines, by key.
     pub machines: Vec<MachineView>,
-    /// Whether there are more than are listed.
+    /// Whether the list is cut.
     pub more: bool,
 }
 
-/// What a token is to the orchestrator that it is shown to.
+/// Permissions of the token that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenView {
-    /// Its name in the audit log.
+    /// Name in the audit log.
     pub name: String,
-    /// What it allows.
+    /// Scope of the token.
     pub scope: Scope,
-    /// The highest priority of jobs that it submits.
+    /// Highest priority of jobs that it may submit.
     #[serde(default)]
     pub priority_max: i16,
-    /// Most of its jobs that workers have at a time. None: as many as there are workers.
+    /// Most of its jobs held by workers at a time. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_max: Option<u32>,
 }
 
-/// How many jobs with a label may run at a time.
+/// The limit of a label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LimitView {
     /// The label.
     pub label: Label,
-    /// None: as many as there are.
+    /// Most jobs at a time. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// How many do.
+    /// Jobs held by workers.
     pub running: u32,
 }
 
@@ -422,17 +422,17 @@ impl From<&LabelRecord> for LimitView {
     }
 }
 
-/// Labels that have a limit, or a job that somebody has.
+/// Labels with a limit or a held job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LimitList {
-    /// By their names.
+    /// Labels, by name.
     pub limits: Vec<LimitView>,
-    /// Whether there are more than are listed.
+    /// Whether the list is cut.
     pub more: bool,
 }
 
 impl RunView {
-    /// Jobs that wait for a worker, and for nothing else.
+    /// Jobs that wait for a worker only.
     pub fn ready(&self) -> impl Iterator<Item = &JobView> {
         let ready = |job: &&JobView| {
             let reason = job.waits.as_ref().map(|waits| waits.reason);

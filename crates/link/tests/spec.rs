@@ -1,7 +1,7 @@
 //! The examples of the link in `docs/spec/09-presence-link.md` are what the code computes.
 
-use remuda_link::frame::{Frame, HeartbeatPing, Hello, Parting, Role, VERSION};
-use remuda_link::sign::{self, Identity, Meeting, Signer as _};
+use remuda_link::frame::{Frame, HeartbeatPing, Hello, CloseReason, Role, VERSION};
+use remuda_link::sign::{self, Identity, HandshakeTranscript, Signer as _};
 use remuda_link::wire::encode;
 use remuda_protocol::crypto::SecretKey;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ fn examples_of_the_specification_are_computed() {
         challenge_nonce: [1; 32],
         subset_epoch: 3,
     };
-    let meeting = Meeting {
+    let meeting = HandshakeTranscript {
         chain_id: CHAIN,
         exporter: [7; 32],
         nonce_runner: [1; 32],
@@ -53,7 +53,7 @@ fn examples_of_the_specification_are_computed() {
     let signed = runner.sign(&ping_digest).bytes;
     let ping = HeartbeatPing { block_height: 100, nonce: 1, signed };
     let expected = BTreeMap::from([
-        ("goodbye", encode(&Parting::NotRegistered.goodbye())),
+        ("goodbye", encode(&CloseReason::NotRegistered.goodbye())),
         ("hello", encode(&Frame::Hello(hello))),
         ("hello_digest", digests.concat()),
         ("hello_signatures", signatures),

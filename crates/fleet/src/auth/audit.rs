@@ -1,7 +1,7 @@
-//! Who did what, one JSON object per line, in a file that is appended to, and put aside when it is long.
+//! The audit log: one JSON object per line, in a file that is rotated by size.
 //!
-//! Whoever is refused can ask as often as they like, so of refusals only a few are written down for each name and
-//! action, and how many were not.
+//! Refusals are limited to one line per second, name and action, with a count of the omitted ones: anybody
+//! can cause them.
 
 use crate::time::Timestamp;
 use serde::Serialize;
@@ -17,29 +17,29 @@ use std::time::{Duration, Instant};
 pub struct Entry<'a> {
     /// By the orchestrator's clock.
     pub at: Timestamp,
-    /// The token's name, the key's, or nobody's.
+    /// Name of the token or key, or [`NOBODY`].
     pub who: &'a str,
-    /// What was asked for: a word.
+    /// The requested action.
     pub action: &'a str,
-    /// Of what: a run, a job, a label, a key.
+    /// Its object: a run, a job, a label, a key.
     pub of: &'a str,
     /// `ok`, or the code of the refusal.
     pub outcome: &'a str,
 }
 
-/// A file this long is put aside.
+/// Size at which the file is rotated.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// So many of those are kept.
+/// Rotated files that are kept.
 const ASIDE_MAX: u32 = 16;
-/// Of what one name is refused of one kind, one in so long is written down.
+/// Interval of lines about refusals of one name and action.
 const REFUSALS_EVERY: Duration = Duration::from_secs(1);
 
-/// How a line says that it was done.
+/// Outcome of a successful action.
 pub const OK: &str = "ok";
 
 pub const NOBODY: &str = "nobody";
 
-/// The file, if there is one.
+/// Writes to a file, if one is configured, and to the program's log.
 #[derive(Debug, Default)]
 pub struct Audit(Option<Mutex<Log>>);
 
@@ -49,17 +49,15 @@ struct Log {
     file: File,
     bytes: u64,
     bytes_max: u64,
-    /// By name and action, of which there are few: when a refusal was last written down, and how many were
-    /// not since.
+    /// By name and action: time of the last line about a refusal, and refusals omitted since.
     refusals: BTreeMap<(String, String), (Instant, u64)>,
 }
 
-/// A line as it is written.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
     entry: &'a Entry<'a>,
-    /// Such refusals before this one that have no line.
+    /// Refusals omitted before this line.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
 }
@@ -69,7 +67,7 @@ fn append(path: &Path) -> io::Result<File> {
 }
 
 impl Audit {
-    /// Opens it, or makes it.
+    /// Opens or creates the file.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::bounded(path, FILE_BYTES_MAX)
     }
@@ -82,8 +80,7 @@ impl Audit {
         Ok(Self(Some(Mutex::new(log))))
     }
 
-    /// Writes a line. If that fails the request goes on: a full disk must not stop the fleet, and is
-    /// told in the program's own log.
+    /// Writes a line. A failure is logged and the request proceeds: a full disk must not stop the fleet.
     pub fn write(&self, entry: &Entry<'_>) {
         let Some(log) = &self.0 else { return tell(entry) };
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,17 +95,18 @@ impl Audit {
         let mut line = serde_json::to_vec(&Line { entry, left_out }).unwrap_or_default();
         line.push(b'\n');
         if let Err(error) = log.append(&line) {
-            tracing::error!(%error, "a line of the audit log is lost");
+            tracing::error!(%error, "audit log write failed, line lost");
         }
     }
 }
 
 fn tell(entry: &Entry<'_>) {
-    tracing::info!(who = entry.who, action = entry.action, of = entry.of, outcome = entry.outcome);
+    let Entry { who, action, of, outcome, .. } = entry;
+    tracing::info!(who, action, of, outcome, "audit");
 }
 
 impl Log {
-    /// How many such refusals were left out since the last line. None: this one is, too.
+    /// Refusals omitted since the last line. None: this one is omitted too.
     fn refused(&mut self, entry: &Entry<'_>) -> Option<u64> {
         let kind = (entry.who.to_owned(), entry.action.to_owned());
         if let Some((last, left_out)) = self.refusals.get_mut(&kind)
@@ -121,7 +119,7 @@ impl Log {
         Some(before.map_or(0, |(_, left_out)| left_out))
     }
 
-    /// Puts the file aside. What came first goes.
+    /// Rotates the file and drops the oldest one.
     fn rotate(&mut self) -> io::Result<()> {
         let aside = |n: u32| {
             let mut name = self.path.clone().into_os_string();
@@ -140,12 +138,12 @@ impl Log {
         Ok(())
     }
 
-    /// One write for the whole line, so that lines stay whole.
+    /// Writes a line with one call, so lines stay whole.
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
         if self.bytes >= self.bytes_max {
-            // Lines go on in the file that is open, whatever became of it.
+            // After a failure lines continue in the open file.
             if let Err(error) = self.rotate() {
-                tracing::warn!(%error, "the audit log is not put aside; it is tried again later");
+                tracing::warn!(%error, "audit log rotation failed, retrying later");
             }
             self.bytes = 0;
         }
@@ -180,7 +178,7 @@ mod tests {
             audit.write(&entry(NOBODY, "UNAUTHORIZED"));
             audit.write(&entry("viewer", "FORBIDDEN"));
         }
-        // A machine may be so busy that a second passes in between.
+        // On a busy machine a second may pass in between.
         assert!(written(&path).len() < 100, "{}", written(&path).len());
         audit.write(&entry("somebody", OK));
         assert_eq!(written(&path).last().expect("a line")["who"], "somebody");
@@ -193,7 +191,7 @@ mod tests {
         assert!(sizes.iter().all(|bytes| *bytes < 11_000), "{sizes:?}");
         assert_eq!(sizes.len(), 1 + ASIDE_MAX as usize);
 
-        // Somebody else has put it aside.
+        // Rotated by another process.
         std::fs::remove_file(&path).expect("removed");
         for _ in 0..200 {
             audit.write(&entry("somebody", OK));

@@ -1,4 +1,4 @@
-//! A machine's key: made there, kept there.
+//! A machine's key pair, generated and stored on the machine.
 
 use super::signature::{Signature, Signed};
 use crate::id::{KeyId, WorkerKey};
@@ -12,17 +12,15 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error("the key file {path} cannot be used: {error}", path = .path.display())]
     File { path: PathBuf, error: std::io::Error },
-    /// What is in its file.
     #[error("{path} has no key in it; remove it, and enrol again", path = .path.display())]
     Content { path: PathBuf },
 }
 
-/// Both halves of a key. Prints as its name only.
+/// A key pair. `Debug` prints the key's id only.
 pub struct KeyPair {
     pair: Ed25519KeyPair,
     public: WorkerKey,
@@ -47,12 +45,12 @@ impl KeyPair {
         Some(Self { pair, public })
     }
 
-    /// The one in a file; a new one, written there, if there is no file. Only its owner can read it.
+    /// Loads the key from a file, or writes a new one, readable by its owner only.
     pub fn load_or_generate(path: &Path) -> Result<Self, KeyError> {
         let file = |error| KeyError::File { path: path.to_owned(), error };
         let mut text = String::new();
         match File::open(path) {
-            // One byte more than a key: a large file is not read, and is no key.
+            // One byte more than a key: a larger file is not read whole.
             Ok(found) => found.take(66).read_to_string(&mut text).map_err(file)?,
             Err(error) if error.kind() == ErrorKind::NotFound => return Self::write_new(path),
             Err(error) => return Err(file(error)),
@@ -71,7 +69,7 @@ impl KeyPair {
         Self::load_or_generate(path)
     }
 
-    /// The half that others may see.
+    /// The public key.
     pub fn public(&self) -> &WorkerKey {
         &self.public
     }

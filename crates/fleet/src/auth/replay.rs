@@ -1,23 +1,23 @@
-//! Requests that were seen: a signed request counts once.
+//! Replay protection: a signed request is accepted once.
 
 use super::signature::{CLOCK_WINDOW, Signature, SignatureError};
 use crate::time::Millis;
 use std::collections::BTreeSet;
 
-/// Nonces that are remembered. Two minutes of thousands of workers; more than that is an attack by
-/// somebody who has a key, and costs the oldest memories only.
+/// Most remembered nonces: two minutes of thousands of workers. Only a registered key can exceed it, at the
+/// cost of the oldest nonces.
 const REMEMBERED_MAX: usize = 1_000_000;
 
-/// The nonces of the last minutes.
+/// Nonces of the last minutes.
 #[derive(Debug, Default)]
 pub struct Replays(BTreeSet<(Millis, String)>);
 
 impl Replays {
-    /// Remembers a signature whose time was checked.
+    /// Records a signature whose time was checked.
     pub fn note(&mut self, now: Millis, signature: &Signature) -> Result<(), SignatureError> {
         let window = u64::try_from(CLOCK_WINDOW.as_millis()).unwrap_or(u64::MAX);
         let oldest = Millis(now.0.saturating_sub(window));
-        // What is older would not be believed anyway.
+        // Older signatures are refused anyway.
         while self.0.first().is_some_and(|(time, _)| *time < oldest) {
             self.0.pop_first();
         }

@@ -1,50 +1,48 @@
-//! A signed request: what is signed, how it travels, when it is believed.
+//! Signed requests.
 //!
 //! ```text
 //! authorization: Remuda key=<64 hex>,time=<ms>,nonce=<32 hex>,sig=<128 hex>
 //! ```
 //!
-//! Signed are the method, the path with its query, the time, the nonce and the hash of the body. The
-//! time is the orchestrator's as the worker knows it from earlier answers, not the worker's: a clock
-//! that is off by an hour locks nobody out.
+//! The signature covers the method, the path with its query, the time, the nonce and the hash of the body.
+//! The time is the orchestrator's, as the worker knows it from earlier answers: a worker whose clock is off
+//! by an hour is not locked out.
 
 use crate::id::WorkerKey;
 use crate::time::Millis;
 use data_encoding::HEXLOWER;
-use ring::digest::{SHA256, digest};
+use ring::digest::{Context, SHA256, digest};
 use ring::signature::{ED25519, UnparsedPublicKey};
+use std::io;
 use std::time::Duration;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 
-/// A signature is believed so long before and after its time; nonces are remembered as long.
+/// Validity of a signature before and after its time. Nonces are remembered as long.
 pub const CLOCK_WINDOW: Duration = Duration::from_secs(60);
-/// Longest header that is looked at.
 const HEADER_BYTES_MAX: usize = 512;
 const SCHEME: &str = "Remuda ";
 
-/// Why a signature is not believed.
+/// Why a signature is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// Not of the form above.
     #[error("the authorization is not `Remuda key=,time=,nonce=,sig=`; sign the request")]
     Malformed,
-    /// Not made with this key over this request.
     #[error("the signature is not of this request; sign method, path, time, nonce and body's hash")]
     Wrong,
-    /// Too early or too late.
     #[error("the signature's time is off; use the time in the answer's `remuda-time`")]
     Clock,
-    /// Seen before.
     #[error("this request was sent before; sign each anew")]
     Replayed,
 }
 
-/// What of a request is signed.
+/// The signed parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<'a> {
     pub method: &'a str,
-    /// Its path with its query.
+    /// Path with query.
     pub path: &'a str,
-    /// [`sha256_hex`] of its body.
+    /// [`sha256_hex`] of the body.
     pub body: &'a str,
 }
 
@@ -59,16 +57,29 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(digest(&SHA256, bytes).as_ref())
 }
 
-/// Who signed, when, and the signature.
+/// Size and SHA-256, in hex, of the rest of a file.
+pub(crate) async fn sha256_of(file: &mut File) -> io::Result<(u64, String)> {
+    let (mut hash, mut bytes, mut buffer) = (Context::new(&SHA256), 0, vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut buffer).await? {
+            0 => return Ok((bytes, HEXLOWER.encode(hash.finish().as_ref()))),
+            read => {
+                hash.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}
+
+/// A parsed `authorization` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// With which key, it says.
+    /// The claimed key.
     pub key: WorkerKey,
-    /// When, by the orchestrator's clock, it thinks.
+    /// Time of signing, by the orchestrator's clock as the worker knows it.
     pub time: Millis,
-    /// Makes this request different from every other.
+    /// Unique per request.
     pub nonce: String,
-    /// The signature, in hex.
     pub signature: String,
 }
 
@@ -78,7 +89,7 @@ impl Signature {
         format!("{SCHEME}key={key},time={},nonce={nonce},sig={signature}", time.0)
     }
 
-    /// Whether a header is a signature at all, good or bad.
+    /// Whether a header has this scheme.
     pub fn is_one(header: &str) -> bool {
         header.starts_with(SCHEME)
     }
@@ -100,8 +111,7 @@ impl Signature {
         Ok(Self { key, time: Millis(time), nonce, signature })
     }
 
-    /// Whether it is of this request and of this time. Whether the key is known, and the nonce new,
-    /// others must say.
+    /// Verifies request and time. The caller checks that the key is registered and the nonce new.
     pub fn check(&self, now: Millis, request: Signed<'_>) -> Result<(), SignatureError> {
         if u128::from(now.0.abs_diff(self.time.0)) > CLOCK_WINDOW.as_millis() {
             return Err(SignatureError::Clock);

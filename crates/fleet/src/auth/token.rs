@@ -1,4 +1,4 @@
-//! Tokens of people and programs, and of machines that want to be let in.
+//! Tokens of people and programs, and enrolment tokens of machines.
 
 use super::signature::sha256_hex;
 use crate::id::IdError;
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// What a token allows. Each includes those before it, but `Enrol`, which allows one thing.
+/// Scope of a token. Each includes those before it, except `Enrol`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// To look at runs, logs, objects.
+    /// Read runs, logs and objects.
     Viewer,
-    /// To submit, cancel and repeat runs.
+    /// Submit, cancel and repeat runs.
     Submitter,
-    /// To set limits and to expel workers.
+    /// Set limits and expel workers.
     Operator,
-    /// To bring a worker's key.
+    /// Register a worker's key.
     Enrol,
 }
 
 impl Scope {
-    /// The name that operators use.
+    /// Name for operators.
     pub fn name(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -34,7 +34,6 @@ impl Scope {
         }
     }
 
-    /// Whether this is enough.
     pub fn allows(self, wanted: Self) -> bool {
         match (self, wanted) {
             (Self::Enrol, wanted) => wanted == Self::Enrol,
@@ -51,7 +50,7 @@ impl fmt::Display for Scope {
 }
 
 bounded_text!(
-    /// The SHA-256 of a token, in hex. Tokens are random and long, so a plain hash hides them.
+    /// SHA-256 of a token, in hex. Tokens are long and random, so a plain hash suffices.
     TokenHash, IdError, check_hash, plain
 );
 
@@ -60,36 +59,32 @@ fn check_hash(text: &str) -> Result<(), IdError> {
 }
 
 impl TokenHash {
-    /// Of a token.
     pub fn of(token: &str) -> Self {
         Self::new(&sha256_hex(token.as_bytes())).expect("64 hex digits")
     }
 }
 
-/// A token: its holder's name, what it allows, its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// In the audit log.
+    /// Name in the audit log.
     pub name: String,
-    /// What it allows.
     pub scope: Scope,
-    /// What it is recognised by.
     pub sha256: TokenHash,
-    /// The highest priority of jobs that it submits. None: 0, and any for operators.
+    /// Highest priority of its jobs. None: 0, and no limit for operators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority_max: Option<i16>,
-    /// Most of its jobs that workers have at a time. None: as many as there are workers.
+    /// Most of its jobs held by workers at a time. None: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_max: Option<u32>,
 }
 
 impl Token {
-    /// A token with the usual ceilings.
+    /// A token with the default limits.
     pub fn new(name: &str, scope: Scope, sha256: TokenHash) -> Self {
         Self { name: name.to_owned(), scope, sha256, priority_max: None, running_max: None }
     }
 
-    /// The highest priority of jobs that it submits: with any, one submitter could keep all others waiting.
+    /// Highest priority of its jobs. Without a limit one submitter could keep all others waiting.
     pub fn priority_max(&self) -> i16 {
         self.priority_max.unwrap_or(match self.scope {
             Scope::Operator => i16::MAX,
@@ -98,18 +93,18 @@ impl Token {
     }
 }
 
-/// Every token. None at all: everybody may do everything, which is for one machine alone.
+/// All tokens. Without any, every request is allowed: for a single machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Access(pub Vec<Token>);
 
 impl Access {
-    /// Whether everybody may do everything.
+    /// Whether every request is allowed.
     pub fn open(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whose token this is. Compared are hashes: how long that takes says nothing of the token.
+    /// Finds a token by its hash: comparing hashes leaks no timing.
     pub fn find(&self, token: &str) -> Option<&Token> {
         let hash = TokenHash::of(token);
         self.0.iter().find(|known| known.sha256 == hash)

@@ -1,7 +1,7 @@
-//! An orchestrator or a worker as a process of its own, for tests that kill, stop and starve them.
+//! An orchestrator or a worker as a separate process, for tests that kill, stop and starve it.
 //!
-//! Its settings are one JSON object in its only argument. It prints a line when it is ready, and ends
-//! in order on SIGTERM, or when its input does: nothing outlives the test that started it.
+//! Its only argument is a JSON object of settings. It prints a line when it is ready, and shuts down on
+//! SIGTERM or at the end of its input, so it does not outlive the test that started it.
 
 use remuda_fleet::auth::{Access, Scope, Token, TokenHash};
 use remuda_fleet::bench::{self, Load};
@@ -27,7 +27,7 @@ enum Settings {
         postgres: Option<String>,
         #[serde(default)]
         clock_offset: i64,
-        /// Lets in whoever shows a token of [`guards`], and workers that were enrolled.
+        /// Requires tokens of [`guards`] and enrolled workers.
         #[serde(default)]
         guarded: bool,
         lease_ttl_seconds: u32,
@@ -56,9 +56,9 @@ enum Settings {
         #[serde(default)]
         broker: Option<String>,
     },
-    /// Measures a store, and prints its figures.
+    /// Runs the benchmark of a store and prints the result.
     Bench {
-        /// A database's URL; a file in the folder otherwise.
+        /// URL of a database. Default: a file in the folder.
         #[serde(default)]
         postgres: Option<String>,
         folder: PathBuf,
@@ -68,12 +68,12 @@ enum Settings {
     },
 }
 
-/// With an orchestrator that does not make tests wait.
+/// Short intervals, for tests.
 fn hasty_broker(url: &str) -> broker::Config {
     broker::Config { look_again: Duration::from_millis(500), ..broker::Config::new(url) }
 }
 
-/// Everybody's tokens: each is the name of what it allows.
+/// Tokens: each is the name of its scope.
 fn guards() -> Access {
     let token = |scope: Scope| {
         let name = scope.to_string();
@@ -90,7 +90,7 @@ async fn told_to_end() {
     let mut terminate = signal(SignalKind::terminate()).expect("signals");
     let (ended, input_ended) = tokio::sync::oneshot::channel::<()>();
     std::thread::spawn(move || {
-        // Whatever comes, or nothing: both mean that it is over.
+        // Any input, or its end, means shutdown.
         let _ = std::io::stdin().read(&mut [0]);
         drop(ended);
     });

@@ -1,4 +1,4 @@
-//! The runner's side: waits for a hint, and hears when it should stop.
+//! The runner's side: waits for hints and cancellations.
 
 use super::{ANSWER_TIMEOUT, BrokerError, Config, broken};
 use crate::id::RunnerId;
@@ -11,50 +11,50 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A broker that did not answer is left alone so long.
+/// Pause after a broker did not answer.
 const AWAY_FOR: Duration = Duration::from_secs(2);
 
-/// A runner's way to the broker.
+/// A runner's connection to the broker.
 #[derive(Debug)]
 pub struct Hints {
     config: Config,
     capabilities: BTreeSet<Tag>,
     client: async_nats::Client,
     context: Context,
-    /// None: it must be looked for, or made, before the next use.
+    /// None: it must be created before the next use.
     pool: Option<PullConsumer>,
-    /// It did not answer: before this it is not asked again, so that no job waits for it.
+    /// Set when the broker did not answer: it is not asked again before this, so jobs are not delayed.
     away_until: Option<Instant>,
 }
 
-/// A hint that was taken. Unless it is said that something was done about it, another gets it.
+/// A received hint. Unless it is acknowledged, the broker redelivers it.
 pub struct Taken(Message);
 
 impl Taken {
-    /// The orchestrator was asked; whatever it said, it knows of the job.
+    /// Acknowledges the hint, after the orchestrator was asked.
     pub async fn done(self) {
         if let Err(error) = self.0.ack().await {
-            tracing::debug!(%error, "a hint may come again");
+            tracing::debug!(%error, "hint not acknowledged, may be redelivered");
         }
     }
 }
 
 impl Hints {
-    /// For a runner that can do this. The broker need not be there yet.
+    /// Connects a runner with these capabilities. The broker may be unavailable.
     pub async fn open(config: &Config, capabilities: &BTreeSet<Tag>) -> Result<Self, BrokerError> {
         let (client, context) = config.connect().await?;
         let (config, capabilities) = (config.clone(), capabilities.clone());
         Ok(Self { config, capabilities, client, context, pool: None, away_until: None })
     }
 
-    /// A hint, if one is there.
+    /// A hint, if one is pending.
     pub async fn now(&mut self) -> Result<Option<Taken>, BrokerError> {
         let pool = self.pool().await?;
         let messages = async { Ok(pool.fetch().max_messages(1).messages().await?.next().await) };
         self.first(messages, ANSWER_TIMEOUT).await
     }
 
-    /// A hint, or none in so long.
+    /// The next hint within this time.
     pub async fn wait(&mut self, wait: Duration) -> Result<Option<Taken>, BrokerError> {
         let pool = self.pool().await?;
         let messages = async {
@@ -82,7 +82,7 @@ impl Hints {
             Err(_) => Err(broken("it does not answer")),
         };
         if answer.is_err() {
-            // It may have lost its disk, and the pool with it.
+            // It may have lost its disk, and the consumer with it.
             self.pool = None;
             self.away_until = Some(Instant::now() + AWAY_FOR);
         }
@@ -118,11 +118,11 @@ impl Hints {
         Ok(pool)
     }
 
-    /// What the orchestrator tells this runner.
+    /// Subscribes to cancellations of this runner's jobs.
     pub async fn cancels(&self, runner: &RunnerId) -> Result<Cancels, BrokerError> {
         let subject = self.config.cancel_subject(runner);
         let cancels = self.client.subscribe(subject).await.map_err(broken)?;
-        // What is said from now on is heard.
+        // The subscription is active after this.
         self.client.flush().await.map_err(broken)?;
         Ok(Cancels(cancels))
     }
@@ -132,7 +132,7 @@ impl Hints {
 pub struct Cancels(async_nats::Subscriber);
 
 impl Cancels {
-    /// The next that is about this grant, and shows its token.
+    /// The next cancellation of this grant that shows its token.
     pub async fn next(&mut self, granted: &LeaseGranted) -> Option<CancelRequested> {
         loop {
             let message = self.0.next().await?;
@@ -142,7 +142,7 @@ impl Cancels {
             if cancel.lease_id == granted.lease_id && shown {
                 return Some(cancel);
             }
-            tracing::warn!(job = %granted.job_id, "a request to stop is not for this lease");
+            tracing::warn!(job = %granted.job_id, "cancellation of another lease ignored");
         }
     }
 }

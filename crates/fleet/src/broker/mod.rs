@@ -1,26 +1,26 @@
-//! Transport A: work is announced through a queue, and cancellations through a topic, of a NATS server;
-//! leases, heartbeats and results are the orchestrator's business as ever (seed 002, "Transport Models").
+//! Transport A (seed 002, "Transport Models"): a NATS server announces jobs by a queue and cancellations by a
+//! subject. Leases, heartbeats and results still go to the orchestrator.
 //!
-//! A message of the queue is a *hint*: there is a job for somebody like you. Whoever takes it asks the
-//! orchestrator for a lease, and only its grant counts. So hints may be lost, doubled, late or false:
+//! A message of the queue is a *hint* that a job may be ready. Its receiver asks the orchestrator for a
+//! lease, and only the grant counts. So hints may be lost, repeated, late or false:
 //!
-//! - lost, or the broker with all its disk: the orchestrator looks at its rows every few seconds and
-//!   publishes what still waits ([`Publisher`]);
-//! - doubled or false: the runner that takes one is told that there is no work;
-//! - broker away: runners ask the orchestrator by themselves, as with transport B, until it is back.
+//! - lost, even with the broker's disk: the orchestrator republishes waiting jobs every few seconds
+//!   ([`Publisher`]);
+//! - repeated or false: the runner gets `NoWork`;
+//! - broker unavailable: runners poll the orchestrator, as with transport B.
 //!
-//! Runners with the same capabilities form a *pool*: one consumer of the stream, which they share. The
-//! orchestrator knows the pools from the broker's list of consumers, and puts a hint where a runner that
-//! can do the job waits. A pool that nobody asks any more is removed by the broker.
+//! Runners with the same capabilities form a *pool*: they share one consumer of the stream. The orchestrator
+//! reads the pools from the broker's list of consumers and publishes a hint to a pool with an idle runner.
+//! The broker removes unused pools.
 //!
-//! `CancelRequested` goes to a subject of the runner's own. It shows the token of the grant; a runner
-//! stops for nobody who does not. The answer to the next heartbeat says the same, if it is lost.
+//! `CancelRequested` goes to the runner's own subject, with the token of the grant: a runner ignores it
+//! otherwise. If it is lost, the answer to the next heartbeat says the same.
 
 mod hint;
 mod publish;
 
 pub use hint::{Cancels, Hints, Taken};
-pub use publish::{LOOK_MAX, Publisher, Telling};
+pub use publish::{Announcement, LOOK_MAX, Publisher};
 
 use crate::auth::sha256_hex;
 use crate::http::{self, Trust};
@@ -36,43 +36,41 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Hints that the broker keeps: older ones go first, and the rows know better anyway.
+/// Most hints in the stream. The oldest are dropped and republished from rows.
 const HINTS_MAX: i64 = 100_000;
-/// A hint that nobody took in this time says nothing any more.
+/// Age at which a hint is dropped.
 const HINT_AGE_MAX: Duration = Duration::from_secs(60 * 60);
-/// The same hint again in this time is the same.
+/// Window in which the broker drops duplicates.
 const SAME_FOR: Duration = Duration::from_secs(120);
-/// A runner that took a hint asks for its lease at once; if it did not say that it has, another does.
+/// Time after which an unacknowledged hint is redelivered. A runner asks for its lease at once.
 const ACK_WAIT: Duration = Duration::from_secs(30);
-/// How often a hint is handed out at most. Then the rows must publish it again.
+/// Most deliveries of a hint. Then it must be republished from rows.
 const DELIVERIES_MAX: i64 = 5;
-/// Runners of one pool that can wait at the same time.
+/// Most runners of a pool that wait at a time.
 const WAITING_MAX: i64 = 16_384;
-/// A pool that nobody asked for so long is gone.
+/// Time after which the broker removes an unused pool.
 const POOL_IDLE_MAX: Duration = Duration::from_secs(300);
-/// The time that a broker has to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct Config {
-    /// `nats://host:4222`, or `tls://host:4222`, with a name and a password in it if the server wants one.
+    /// `nats://host:4222` or `tls://host:4222`, with user and password if needed.
     pub url: String,
-    /// Which servers are believed, and whether `nats://` may name another machine.
+    /// Trusted servers, and whether `nats://` may name another machine.
     pub trust: Trust,
-    /// What all names begin with: fleets that share a broker have different ones.
+    /// Prefix of all names. Fleets on one broker need different ones.
     pub prefix: String,
-    /// How often an orchestrator looks for work that no runner heard of.
+    /// Interval at which an orchestrator republishes waiting jobs.
     pub look_again: Duration,
 }
 
 impl Config {
-    /// A broker at this URL.
     pub fn new(url: &str) -> Self {
         let (url, prefix) = (url.to_owned(), "remuda".to_owned());
         Self { url, prefix, trust: Trust::default(), look_again: Duration::from_secs(5) }
     }
 
-    /// Refuses a broker whose messages, cancel tokens among them, others on the network path could read.
+    /// Refuses plain connections to other machines: cancel tokens could be read on the network path.
     pub fn check(&self) -> Result<(), BrokerError> {
         let uri: Uri = self.url.parse().map_err(broken)?;
         let host = uri.host().unwrap_or_default();
@@ -127,18 +125,18 @@ impl Config {
         let encrypted = address.tls_required();
         let mut options = async_nats::ConnectOptions::new()
             .tls_client_config(tls)
-            // Servers of its cluster that the broker names are no exception.
+            // Holds for discovered servers of its cluster, too.
             .require_tls(encrypted)
             .name("remuda-fleet")
             .connection_timeout(ANSWER_TIMEOUT)
             .request_timeout(Some(ANSWER_TIMEOUT))
-            // A broker that is away may come back: neither side needs it to begin.
+            // Neither side needs the broker to start.
             .retry_on_initial_connect();
         if !encrypted && !self.trust.insecure {
-            // They may be on other machines, and would be reached in the clear.
+            // They may be on other machines, reached without TLS.
             options = options.ignore_discovered_servers();
         }
-        // async-nats ignores a name and a password in the URL.
+        // async-nats ignores user and password in the URL.
         if let Some(name) = address.username() {
             let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
             let password = address.password().unwrap_or_default();
@@ -151,7 +149,7 @@ impl Config {
     }
 }
 
-// The URL may have a password in it.
+// The URL may contain a password.
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { prefix, look_again, .. } = self;
@@ -162,15 +160,12 @@ impl std::fmt::Debug for Config {
     }
 }
 
-/// Why the broker is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
-    /// In the clear to another machine.
     #[error(
         "the broker at {0} would be reached without TLS, so anyone on the network path could read cancel tokens; use a tls:// URL, or allow it with `insecure = true` in settings"
     )]
     Plain(String),
-    /// It did not do what it was asked.
     #[error("the broker cannot be used: {0}; check that it runs with JetStream enabled")]
     Failed(String),
 }
@@ -179,23 +174,23 @@ fn broken(error: impl std::fmt::Display) -> BrokerError {
     BrokerError::Failed(error.to_string())
 }
 
-/// What a hint says. Nothing is decided by it.
+/// Content of a hint. Nothing is decided by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Hint {
     job_id: JobId,
 }
 
-/// A name for a subject: no character of it means anything to the broker.
+/// A token of a subject without special characters.
 fn token(text: &str) -> String {
     sha256_hex(text.as_bytes())[..32].to_owned()
 }
 
-/// Capabilities as a pool's description has them.
+/// Capabilities in a pool's description.
 fn pool_text(capabilities: &BTreeSet<Tag>) -> String {
     serde_json::to_string(capabilities).unwrap_or_default()
 }
 
-/// What a pool can do; none if it is somebody else's consumer.
+/// Capabilities of a pool. None: a foreign consumer.
 fn pool_tags(description: &str) -> Option<BTreeSet<Tag>> {
     serde_json::from_str(description).ok()
 }

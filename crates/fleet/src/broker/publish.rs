@@ -1,4 +1,4 @@
-//! The orchestrator's side: says what there is to do, and says it again as long as it is so.
+//! The orchestrator's side: announces waiting jobs, repeatedly, and cancellations.
 
 use super::{BrokerError, Config, Hint, broken, pool_tags};
 use crate::id::{JobId, RunnerId};
@@ -11,30 +11,29 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// What may wait to be told. More is dropped: the rows know it.
+/// Capacity of the publish queue. Further announcements are dropped and found in the rows later.
 const WAITING_MAX: usize = 4_096;
-/// Pools are not listed more often than this.
+/// Shortest interval between two listings of pools.
 const LIST_PAUSE: Duration = Duration::from_millis(250);
-/// Jobs that are looked up in one look at the rows.
+/// Most waiting jobs per look at the rows.
 pub const LOOK_MAX: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum Announcement {
     Ready {
         job_id: JobId,
-        /// What a runner must have.
+        /// Required capabilities.
         tags: BTreeSet<Tag>,
     },
     Cancel(RunnerId, CancelRequested),
 }
 
-/// Tells, without anybody waiting for it.
+/// Handle of the publish queue. Never blocks.
 #[derive(Clone, Debug)]
-pub struct Publisher(mpsc::Sender<Telling>);
+pub struct Publisher(mpsc::Sender<Announcement>);
 
 impl Publisher {
-    /// A publisher, and what must run so that something comes of it. `waiting` looks up jobs that wait
-    /// for a runner.
+    /// The handle, and the task that publishes. `waiting` looks up jobs that wait for a runner.
     pub fn new<F>(
         config: Config,
         waiting: impl Fn() -> F + Send + 'static,
@@ -42,56 +41,59 @@ impl Publisher {
     where
         F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
     {
-        let (tell, told) = mpsc::channel(WAITING_MAX);
-        (Self(tell), run(config, told, waiting))
+        let (publish, queue) = mpsc::channel(WAITING_MAX);
+        (Self(publish), run(config, queue, waiting))
     }
 
-    /// Tells; if too much waits already, nobody is told, and the next look at the rows makes up for it.
-    pub fn tell(&self, telling: Telling) {
-        if self.0.try_send(telling).is_err() {
-            tracing::debug!("too much waits to be told; it is told later");
+    /// Queues an announcement. If the queue is full, the next look at the rows makes up for it.
+    pub fn publish(&self, announcement: Announcement) {
+        if self.0.try_send(announcement).is_err() {
+            tracing::debug!("publish queue full, announcement deferred");
         }
     }
 }
 
-async fn run<F>(config: Config, mut told: mpsc::Receiver<Telling>, waiting: impl Fn() -> F + Send)
-where
+async fn run<F>(
+    config: Config,
+    mut queue: mpsc::Receiver<Announcement>,
+    waiting: impl Fn() -> F + Send,
+) where
     F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
 {
-    let mut desk = loop {
-        match Desk::open(&config).await {
-            Ok(desk) => break desk,
+    let mut announcer = loop {
+        match Announcer::open(&config).await {
+            Ok(announcer) => break announcer,
             Err(error) => {
-                tracing::warn!(%error, "work is not announced");
+                tracing::warn!(%error, "broker setup failed, retrying");
                 tokio::time::sleep(config.look_again).await;
             }
         }
     };
-    let mut looks = tokio::time::interval(config.look_again);
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut republish = tokio::time::interval(config.look_again);
+    republish.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         let outcome = tokio::select! {
-            telling = told.recv() => match telling {
-                Some(telling) => desk.tell(telling).await,
+            announcement = queue.recv() => match announcement {
+                Some(announcement) => announcer.publish(announcement).await,
                 None => return,
             },
-            _ = looks.tick() => desk.look(waiting().await).await,
+            _ = republish.tick() => announcer.republish(waiting().await).await,
         };
         if let Err(error) = outcome {
-            tracing::warn!(%error, "work is not announced; it will be");
+            tracing::warn!(%error, "announcement failed, deferred");
         }
     }
 }
 
-/// Runners of the same capabilities.
+/// Runners with the same capabilities.
 struct Pool {
     name: String,
     tags: BTreeSet<Tag>,
-    /// How many wait, as far as is known.
+    /// Known idle runners.
     idle: usize,
 }
 
-struct Desk {
+struct Announcer {
     config: Config,
     client: async_nats::Client,
     context: Context,
@@ -99,25 +101,25 @@ struct Desk {
     listed: Option<Instant>,
 }
 
-impl Desk {
+impl Announcer {
     async fn open(config: &Config) -> Result<Self, BrokerError> {
         let (client, context) = config.connect().await?;
         let config = config.clone();
         Ok(Self { config, client, context, pools: vec![], listed: None })
     }
 
-    async fn tell(&mut self, telling: Telling) -> Result<(), BrokerError> {
-        match telling {
-            Telling::Ready { job_id, tags } => {
-                // The first word of this job. If it is told to be ready again, because its lease was
-                // lost, that is another.
+    async fn publish(&mut self, announcement: Announcement) -> Result<(), BrokerError> {
+        match announcement {
+            Announcement::Ready { job_id, tags } => {
+                // Random: a job that becomes ready again after a lost lease must not be dropped as a
+                // duplicate.
                 let word = crate::auth::random_hex::<8>();
                 if !self.fits(&tags, true) {
                     self.list().await?;
                 }
                 self.hint(&job_id, &tags, false, &word).await.map(drop)
             }
-            Telling::Cancel(runner, message) => {
+            Announcement::Cancel(runner, message) => {
                 let subject = self.config.cancel_subject(&runner);
                 let body = message::encode(&message).into();
                 self.client.publish(subject, body).await.map_err(broken)?;
@@ -126,9 +128,9 @@ impl Desk {
         }
     }
 
-    /// Publishes what waits, if somebody who could do it waits too. Orchestrators that look at the same
-    /// rows say the same words, and the broker takes each once.
-    async fn look(&mut self, waiting: Vec<(JobId, BTreeSet<Tag>)>) -> Result<(), BrokerError> {
+    /// Publishes waiting jobs to pools with idle runners. Orchestrators on the same rows use the same message
+    /// ids, so the broker drops duplicates.
+    async fn republish(&mut self, waiting: Vec<(JobId, BTreeSet<Tag>)>) -> Result<(), BrokerError> {
         if waiting.is_empty() {
             return Ok(());
         }
@@ -146,8 +148,7 @@ impl Desk {
         self.pools.iter().any(|pool| tags.is_subset(&pool.tags) && (!idle || pool.idle > 0))
     }
 
-    /// Puts a hint where somebody waits; if nobody does, where somebody will, unless only who waits
-    /// should know.
+    /// Publishes a hint to an idle pool, or, unless `only_idle`, to a busy one.
     async fn hint(
         &mut self,
         job_id: &JobId,
@@ -156,7 +157,7 @@ impl Desk {
         word: &str,
     ) -> Result<bool, BrokerError> {
         let fitting = self.pools.iter_mut().filter(|pool| tags.is_subset(&pool.tags));
-        // The pool with the fewest capabilities that do: others are left to jobs that need more.
+        // The pool with the fewest sufficient capabilities: others are left for jobs that need more.
         let key = |pool: &&mut Pool| (pool.idle == 0, pool.tags.len());
         let Some(pool) = fitting.min_by_key(key).filter(|pool| pool.idle > 0 || !only_idle) else {
             return Ok(false);
@@ -183,7 +184,7 @@ impl Desk {
         while let Some(info) = consumers.try_next().await.map_err(broken)? {
             let tags = info.config.description.as_deref().and_then(pool_tags);
             let Some(tags) = tags else { continue };
-            // Of those that wait, some have a hint on its way already.
+            // Some idle runners have a hint on its way.
             let pending = usize::try_from(info.num_pending).unwrap_or(usize::MAX);
             let idle = info.num_waiting.saturating_sub(pending);
             self.pools.push(Pool { name: info.name, tags, idle });

@@ -13,9 +13,9 @@ use utoipa::ToSchema;
 pub struct AckLease {
     /// The job that it was granted.
     pub job_id: JobId,
-    /// The lease.
+    /// The accepted lease.
     pub lease_id: LeaseId,
-    /// Who accepts.
+    /// The runner that accepts it.
     pub runner_id: RunnerId,
     /// By the runner's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,11 +34,11 @@ impl Body for AckLease {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct AckLeaseAck {
-    /// The lease.
+    /// The acknowledged lease.
     pub lease_id: LeaseId,
-    /// The work may begin.
+    /// Always true: the runner may start the job.
     pub accepted: bool,
-    /// The lease ends so long from now, without a heartbeat.
+    /// Time until the lease expires without a heartbeat.
     pub lease_ttl_seconds: u32,
 }
 

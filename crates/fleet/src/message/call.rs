@@ -1,7 +1,6 @@
-//! Work that is no script: a call of something that the worker has in its own process, with bytes that
-//! only the two ends understand. Its answer travels in `Complete`: the message that is accepted or refused
-//! under its fence is the one that carries the result, so there is no moment at which one counts without
-//! the other.
+//! A job that is a call of an executor inside the worker's process, with bytes that only submitter and
+//! executor understand. The result travels in `Complete`, so accepting the completion and accepting the
+//! result are one step under one fence.
 
 use super::Problem;
 use super::limit::{self, NAME_BYTES_MAX};
@@ -11,20 +10,20 @@ use std::fmt;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// Bytes of a call's input, and of its output. Both fit into a message, as text and with the rest of it.
+/// Longest input, and longest output, of a call. In base64 either fits into a message with its other fields.
 pub const DATA_BYTES_MAX: usize = 256 * 1024;
 
-/// As text: four characters for three bytes.
+/// In base64: four characters for three bytes.
 const TEXT_LENGTH_MAX: usize = DATA_BYTES_MAX.div_ceil(3) * 4;
 
 const _: () = assert!(TEXT_LENGTH_MAX + 128 * 1024 <= super::MESSAGE_BYTES_MAX);
 
-/// What is called.
+/// A call of an executor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Call {
-    /// Who understands the input.
+    /// The kind of executor.
     pub kind: String,
-    /// What it is called with.
+    /// Input of the executor.
     pub input: Data,
 }
 
@@ -34,17 +33,16 @@ impl Call {
     }
 }
 
-/// A few bytes; base64 on the wire. Prints as its length only: it may be anything.
+/// Opaque bytes, base64 on the wire. `Debug` prints the length only.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Data(Arc<[u8]>);
 
 impl Data {
-    /// Takes bytes, if they are few enough.
+    /// `None` if there are more than [`DATA_BYTES_MAX`].
     pub fn new(bytes: &[u8]) -> Option<Self> {
         (bytes.len() <= DATA_BYTES_MAX).then(|| Self(bytes.into()))
     }
 
-    /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -66,7 +64,7 @@ impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let text = <std::borrow::Cow<'de, str> as Deserialize>::deserialize(json)?;
-        // Before anything is made of it.
+        // Before decoding.
         if text.len() > TEXT_LENGTH_MAX {
             return Err(D::Error::custom(format!("must have at most {DATA_BYTES_MAX} bytes")));
         }

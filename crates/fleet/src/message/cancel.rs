@@ -8,38 +8,38 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The orchestrator wants the work stopped.
+/// The orchestrator asks the runner to stop a job.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CancelRequested {
-    /// The lease whose work it is.
+    /// The lease of the job.
     pub lease_id: LeaseId,
-    /// Its job.
+    /// The job.
     pub job_id: JobId,
-    /// Why.
+    /// Why it is stopped.
     pub reason: CancelReason,
     /// The time for a graceful stop.
     pub deadline_seconds: u32,
     /// By the orchestrator's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ts: Option<Timestamp>,
-    /// The token of the grant (not in the seed's example): a runner that has one stops for nobody
-    /// who does not show it.
+    /// Token of the grant (not in the seed's example). A runner that was granted one ignores cancellations
+    /// without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_token: Option<CancelToken>,
 }
 
-/// Why work is stopped.
+/// Why a job is stopped.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CancelReason {
-    /// The whole run is.
+    /// Its run was canceled.
     RunCanceled,
-    /// This job is.
+    /// The job was canceled.
     JobCanceled,
-    /// One that this reader does not know yet. It stops all the same.
+    /// Unknown to this version. The job stops all the same.
     #[serde(other)]
     Other,
 }
@@ -56,28 +56,28 @@ impl Body for CancelRequested {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CancelAck {
-    /// The lease that ends.
+    /// The lease, which ends.
     pub lease_id: LeaseId,
-    /// Who had it.
+    /// The runner that held it.
     pub runner_id: RunnerId,
-    /// How it ended.
+    /// Final status of the job.
     pub final_status: FinalStatus,
     /// By the runner's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ts: Option<Timestamp>,
-    /// What was kept all the same.
+    /// Artifacts stored so far.
     #[serde(default)]
     pub artifacts: Vec<Artifact>,
-    /// For people.
+    /// Text for people.
     #[serde(default)]
     pub summary: String,
 }
 
-/// Work that was over before it could be stopped is reported with `Complete`.
+/// A job that ended before it could be stopped is reported with `Complete`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FinalStatus {
-    /// Stopped.
+    /// The job was stopped.
     Canceled,
 }
 
@@ -90,13 +90,13 @@ impl Body for CancelAck {
     }
 }
 
-/// The end is kept (the seed leaves the answer open).
+/// The cancellation is recorded (the seed leaves the answer open).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CancelAckAck {
     /// The lease that ended.
     pub lease_id: LeaseId,
-    /// Always: the rest are errors or `StaleLease`.
+    /// Always true: anything else is an error or `StaleLease`.
     pub accepted: bool,
 }
 

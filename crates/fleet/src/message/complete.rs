@@ -7,90 +7,90 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The work is over.
+/// The runner reports the end of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Complete {
-    /// The lease that ends.
+    /// The lease, which ends.
     pub lease_id: LeaseId,
-    /// Who had it.
+    /// The runner that held it.
     pub runner_id: RunnerId,
-    /// How it went.
+    /// Result of the job.
     pub status: CompleteStatus,
-    /// Of the step that was last; none if there was none, or a signal ended it.
+    /// Exit code of the last step. Absent if there was none, or a signal ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Why it failed, as far as only the runner can know (not in the seed). STEP_FAILED if absent.
+    /// Cause of the failure as the runner saw it (not in the seed). Default: STEP_FAILED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// By the runner's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timings: Option<Timings>,
-    /// What was kept.
+    /// Stored files.
     #[serde(default)]
     pub artifacts: Vec<Artifact>,
-    /// For people.
+    /// Text for people.
     #[serde(default)]
     pub summary: String,
-    /// What a call gave (not in the seed).
+    /// Output of a call (not in the seed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Data>,
 }
 
-/// How it went. A canceled job is reported with `CancelAck`.
+/// Result of a job. A canceled job is reported with `CancelAck`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CompleteStatus {
-    /// Every step.
+    /// Every step succeeded.
     Succeeded,
-    /// A step, or what was around it.
+    /// A step failed, or its environment did.
     Failed,
-    /// `max_runtime_seconds` were over.
+    /// `max_runtime_seconds` elapsed.
     TimedOut,
 }
 
-/// Why it failed. The runner says what it saw; whether that is tried again, the orchestrator says.
+/// Cause of a failure. The orchestrator decides whether the job is retried.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Failure {
-    /// A step ended with another code than zero.
+    /// A step exited with a code other than zero.
     StepFailed,
-    /// A step wanted more memory than it may have.
+    /// The memory limit was exceeded.
     OutOfMemory,
-    /// The job exceeded its bounds on the disk: bytes, or files.
+    /// The disk limit was exceeded, in bytes or files.
     OutOfDisk,
-    /// The image could not be had.
+    /// The image is unavailable.
     ImageUnavailable,
-    /// Its steps went well, and what they left is not kept: it is too much, or there is no room.
+    /// The steps succeeded, but their artifacts were not stored: too large, or no room.
     NotKept,
-    /// The spec cannot be executed by anybody.
+    /// No worker can execute the spec.
     SpecInvalid,
-    /// The runner's own fault: its disk, its sandbox.
+    /// The runner itself failed, such as its disk or sandbox.
     RunnerError,
-    /// The runner was told to stop.
+    /// The runner was shut down.
     RunnerShutdown,
 }
 
-/// When, by the runner's clock.
+/// Times by the runner's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Timings {
-    /// The first step began.
+    /// Start of the first step.
     pub started_at: Timestamp,
-    /// The last step ended.
+    /// End of the last step.
     pub finished_at: Timestamp,
 }
 
-/// Something that was kept. Untrusted: it names, it proves nothing.
+/// A stored file, or the log. Untrusted: reported by the runner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Artifact {
-    /// What it is.
+    /// Kind of artifact.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where it is.
+    /// Where to get it.
     pub uri: String,
 }
 
@@ -123,13 +123,13 @@ impl Body for Complete {
     }
 }
 
-/// The result is kept. Stop beating.
+/// The result is recorded. The runner stops its heartbeats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CompleteAck {
     /// The lease that ended.
     pub lease_id: LeaseId,
-    /// Always, as far as this orchestrator sends it: the rest are errors or `StaleLease`.
+    /// Always true: anything else is an error or `StaleLease`.
     pub accepted: bool,
 }
 

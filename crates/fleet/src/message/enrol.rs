@@ -1,15 +1,15 @@
-//! `Enrol` → `Enrolled`: a machine brings its key (not in the seed, which leaves it to others).
+//! `Enrol` → `Enrolled`: a machine registers its key (not in the seed).
 
 use super::{Body, Problem};
 use crate::id::{KeyId, WorkerKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A machine will sign with this key. Shown together with an enrolment token.
+/// Registers the key that a machine signs with. Sent with an enrolment token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Enrol {
-    /// The public half.
+    /// The public key.
     pub key: WorkerKey,
 }
 
@@ -21,11 +21,11 @@ impl Body for Enrol {
     }
 }
 
-/// What it signs is believed.
+/// The key is registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Enrolled {
-    /// The key's name, which its runners' ids begin with.
+    /// Id of the key. Ids of the machine's runners begin with it.
     pub key_id: KeyId,
 }
 

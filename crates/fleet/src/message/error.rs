@@ -1,56 +1,29 @@
-//! What is wrong with a message, and what its sender should do.
+//! Errors of messages, and what the sender should do.
 
 use super::{MESSAGE_BYTES_MAX, Message, Problem};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a message was not read. In order of precedence: the first that applies is the answer.
+/// In order of precedence: the first that applies is the answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// Longer than [`MESSAGE_BYTES_MAX`].
     #[error("{found} bytes; send at most {MESSAGE_BYTES_MAX}, and large job specs by job_spec_ref")]
-    TooLarge {
-        /// Bytes that came.
-        found: usize,
-    },
-    /// Not one JSON value.
+    TooLarge { found: usize },
     #[error("not JSON: {why}; send one JSON object")]
-    NotJson {
-        /// What the parser says.
-        why: String,
-    },
-    /// No `type`, where several messages are possible.
+    NotJson { why: String },
     #[error("no `type`; name the message, one of {}", Message::TYPES.join(", "))]
     NoType,
-    /// No such message.
     #[error("there is no message `{found}`; send one of {}", Message::TYPES.join(", "))]
-    UnknownType {
-        /// What it called itself.
-        found: String,
-    },
-    /// A message, but not for this place.
+    UnknownType { found: String },
     #[error("this is `{found}`; `{expected}` is expected here")]
-    WrongType {
-        /// What it called itself.
-        found: String,
-        /// What belongs here.
-        expected: &'static str,
-    },
-    /// A field is missing or of the wrong kind.
+    WrongType { found: String, expected: &'static str },
     #[error("`{path}`: {why}")]
-    Field {
-        /// Where.
-        path: String,
-        /// What is wrong there.
-        why: String,
-    },
-    /// A field has a value that cannot be.
+    Field { path: String, why: String },
     #[error(transparent)]
     Value(#[from] Problem),
 }
 
 impl MessageError {
-    /// For programs. Never changes.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "MESSAGE_TOO_LARGE",
@@ -63,7 +36,6 @@ impl MessageError {
         }
     }
 
-    /// Over HTTP.
     pub fn status(&self) -> u16 {
         match self {
             Self::TooLarge { .. } => 413,
@@ -73,30 +45,28 @@ impl MessageError {
         }
     }
 
-    /// As it is sent.
     pub fn body(&self) -> ErrorBody {
         ErrorBody::new(self.code(), self.to_string())
     }
 }
 
-/// `{"error":{"code","message"}}`: every error there is but a stale lease.
+/// `{"error":{"code","message"}}`: every error but a stale lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// The only field.
+    /// The error.
     pub error: ErrorDetail,
 }
 
-/// The inside of an [`ErrorBody`].
+/// The error in an [`ErrorBody`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
-    /// For programs.
+    /// Stable code, for programs.
     pub code: String,
-    /// For people: what is wrong and what to do.
+    /// What is wrong and what to do, for people.
     pub message: String,
 }
 
 impl ErrorBody {
-    /// An error with a stable code.
     pub fn new(code: &str, message: String) -> Self {
         Self { error: ErrorDetail { code: code.to_owned(), message } }
     }

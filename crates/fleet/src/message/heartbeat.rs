@@ -7,25 +7,25 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The runner is alive and this is how far it is.
+/// Extends a lease and reports progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Heartbeat {
-    /// The lease to be extended.
+    /// The lease to extend.
     pub lease_id: LeaseId,
-    /// Who beats.
+    /// The runner that holds it.
     pub runner_id: RunnerId,
-    /// Rises with each beat of a lease (not in the seed, SPEC §14): a beat that arrives after a later
-    /// one extends nothing. A runner that sends none has every beat taken for a new one.
+    /// Rises with each heartbeat of a lease (not in the seed, SPEC §14). A heartbeat that arrives after a
+    /// later one extends nothing. Without it every heartbeat counts as new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What the runner is at (not in the seed, whose states have no message). RUNNING if absent.
+    /// Phase of the job (not in the seed, whose states have no message). Default: RUNNING.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// How far it is.
+    /// Progress of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// How much log it has sent. Told, and no more: what of it has come is in the rows.
+    /// How much of the log was sent. Informative: the orchestrator counts what it has received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_cursor: Option<LogCursor>,
     /// By the runner's clock.
@@ -33,49 +33,48 @@ pub struct Heartbeat {
     pub ts: Option<Timestamp>,
 }
 
-/// Of an attempt, in order; it never goes back.
+/// Phase of an attempt. It never goes back.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Phase {
-    /// Preparing folder, image and caches.
+    /// Preparing directory, image and caches.
     Starting,
-    /// In a step.
+    /// Running a step.
     Running,
-    /// Steps are done; artifacts and caches are being saved.
+    /// Saving artifacts and caches.
     Uploading,
 }
 
-/// How far a job is. For people.
+/// Progress of a job, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Progress {
-    /// 0 to 100.
+    /// From 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
-    /// The step's text.
+    /// Text of the current step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_step: Option<String>,
-    /// The step's place, from 0.
+    /// Index of the current step, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_index: Option<u32>,
-    /// Anything.
+    /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Progress {
-    /// Whether its texts are longer than anybody would read.
     pub(crate) fn is_large(&self) -> bool {
         let texts = [&self.current_step, &self.message];
         texts.into_iter().flatten().map(String::len).sum::<usize>() > 1_024
     }
 }
 
-/// How much log was sent.
+/// Position in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct LogCursor {
-    /// Bytes.
+    /// Bytes sent.
     pub bytes_sent: u64,
 }
 
@@ -95,20 +94,20 @@ impl Body for Heartbeat {
     }
 }
 
-/// The lease lives on.
+/// Answer to a heartbeat of a lease that still holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct HeartbeatAck {
     /// The lease.
     pub lease_id: LeaseId,
-    /// Whether this beat extended it. A beat that was overtaken by another did not, and nothing is
-    /// wrong; a lease that ended is answered with `StaleLease`.
+    /// False if a later heartbeat arrived first, which is no error. A lease that ended is answered with
+    /// `StaleLease`.
     pub extend_lease: bool,
-    /// The lease ends so long from now.
+    /// Time until the lease expires.
     pub new_lease_ttl_seconds: u32,
-    /// Stop, and send `CancelAck`.
+    /// The runner must stop and send `CancelAck`.
     pub cancel_requested: bool,
-    /// By then.
+    /// Time left for that.
     pub cancel_deadline_seconds: u32,
 }
 

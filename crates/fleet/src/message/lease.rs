@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
 
-/// Longest that a request may wait for work.
+/// Longest time that a request may wait for a job.
 pub const WAIT_SECONDS_MAX: u32 = 60;
 
-/// A runner has nothing to do (SPEC §14; the seed has no such message).
+/// An idle runner asks for a job (SPEC §14; the seed has no such message).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LeaseRequest {
-    /// Who asks.
+    /// The runner that asks.
     pub runner_id: RunnerId,
-    /// What it can do.
+    /// Its capabilities: a job needs a subset of them.
     pub capabilities: BTreeSet<Tag>,
-    /// How long the answer may wait for work.
+    /// How long the answer may wait for a job.
     #[serde(default)]
     pub max_wait_seconds: u32,
 }
@@ -32,38 +32,38 @@ impl Body for LeaseRequest {
     }
 }
 
-/// Here is work, and the right to do it.
+/// Grants a job under a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LeaseGranted {
-    /// What to do.
+    /// The job.
     pub job_id: JobId,
-    /// For which run.
+    /// The run that it belongs to.
     pub run_id: RunId,
-    /// The right to do it.
+    /// The lease: the right to execute the job.
     pub lease_id: LeaseId,
-    /// How often the job was tried, this time included (not in the seed).
+    /// Number of the attempt, from 1 (not in the seed).
     #[serde(default = "first")]
     pub attempt: Attempt,
-    /// Orders this grant among all of its job (not in the seed, SPEC §14).
+    /// Orders the grants of a job (not in the seed, SPEC §14).
     #[serde(default)]
     pub fence: Fence,
-    /// The lease ends so long after the last heartbeat.
+    /// Time from the last heartbeat until the lease expires.
     pub lease_ttl_seconds: u32,
-    /// How often to beat.
+    /// Interval of heartbeats.
     pub heartbeat_interval_seconds: u32,
-    /// The work ends so long after AckLease, whatever happens.
+    /// Time from AckLease until the job times out.
     pub max_runtime_seconds: u32,
-    /// The work itself, embedded.
+    /// The job spec, embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_spec: Option<JobSpec>,
-    /// Where to find the work, when it is too large to be embedded.
+    /// Reference to a job spec that is too large to embed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_spec_ref: Option<String>,
-    /// Shown again by a cancellation that comes by another way than a heartbeat.
+    /// A cancellation that comes by another way than a heartbeat must show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_token: Option<CancelToken>,
-    /// What caches are kept under: the same for all runs of one submitter, and for no other's (not in the seed).
+    /// Scope of caches: one per submitter (not in the seed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<String>,
 }
@@ -87,11 +87,11 @@ impl Body for LeaseGranted {
     }
 }
 
-/// Nothing to do for this runner, now.
+/// No job for this runner at the moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct NoWork {
-    /// When to ask again.
+    /// Time until it should ask again.
     pub retry_after_seconds: u32,
 }
 

@@ -1,16 +1,15 @@
-//! `Leave` → `Left`: a runner ends, and says so (not in the seed, which leaves it to silence).
+//! `Leave` → `Left`: a runner shuts down (not in the seed, where it falls silent).
 
 use super::{Body, Problem};
 use crate::id::RunnerId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A runner asks for no more work. It decides nothing: a lease that it may have ends as every lease does. It is
-/// only not shown any more as one that could be given work.
+/// A runner shuts down. It is no longer listed; a lease that it may hold ends as every lease does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Leave {
-    /// Who goes.
+    /// The runner that shuts down.
     pub runner_id: RunnerId,
 }
 
@@ -22,11 +21,11 @@ impl Body for Leave {
     }
 }
 
-/// It was heard.
+/// Answer to `Leave`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Left {
-    /// Who went.
+    /// The runner.
     pub runner_id: RunnerId,
 }
 

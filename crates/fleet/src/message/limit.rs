@@ -1,44 +1,27 @@
-//! Sizes, looked at before use.
+//! Limits on sizes, checked before use.
 
 use std::collections::BTreeMap;
 
-/// Texts for people: summaries, messages.
+/// Longest text for people: summaries, messages.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 pub(super) const NAME_BYTES_MAX: usize = 256;
 pub(super) const URI_BYTES_MAX: usize = 2 * 1024;
-/// A step's script, or a variable's value.
+/// Longest script of a step, and longest value of a variable.
 pub(super) const SCRIPT_BYTES_MAX: usize = 32 * 1024;
 pub(super) const LIST_LENGTH_MAX: usize = 256;
 pub const RUN_JOBS_MAX: usize = 1_000;
-/// A week: longest runtime, and longest of any other time that a message can ask for.
+/// A week: longest runtime, and longest of any other duration in a message.
 pub(super) const SECONDS_MAX: u32 = 7 * 24 * 60 * 60;
 
-/// A value that cannot be.
+/// An invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("`{field}` has {found} bytes; at most {limit} fit, shorten it")]
-    Long {
-        field: &'static str,
-        found: usize,
-        /// How long it may be.
-        limit: usize,
-    },
+    Long { field: &'static str, found: usize, limit: usize },
     #[error("`{field}` has {found} entries; at most {limit} fit, send fewer")]
-    Many {
-        field: &'static str,
-        found: usize,
-        /// How many there may be.
-        limit: usize,
-    },
+    Many { field: &'static str, found: usize, limit: usize },
     #[error("`{field}` is {found}; it must lie between {low} and {high}")]
-    Range {
-        field: &'static str,
-        found: u64,
-        /// The least that it may be.
-        low: u64,
-        /// The most that it may be.
-        high: u64,
-    },
+    Range { field: &'static str, found: u64, low: u64, high: u64 },
     #[error("`{field}` {why}")]
     Invalid { field: &'static str, why: &'static str },
 }
@@ -56,7 +39,6 @@ pub(super) fn text(field: &'static str, text: &str, limit: usize) -> Result<(), 
     long(field, text.len(), limit)
 }
 
-/// So many bytes of anything.
 pub(super) fn long(field: &'static str, found: usize, limit: usize) -> Result<(), Problem> {
     match found > limit {
         true => Err(Problem::Long { field, found, limit }),
@@ -64,7 +46,6 @@ pub(super) fn long(field: &'static str, found: usize, limit: usize) -> Result<()
     }
 }
 
-/// A text that may be absent.
 pub(super) fn maybe(
     field: &'static str,
     value: Option<&String>,
@@ -73,7 +54,7 @@ pub(super) fn maybe(
     value.map_or(Ok(()), |value| text(field, value, limit))
 }
 
-/// A text that goes into command lines, paths or environments.
+/// For texts that go into command lines, paths or environments.
 pub(super) fn word(field: &'static str, value: &str, limit: usize) -> Result<(), Problem> {
     text(field, value, limit)?;
     if value.is_empty() {
@@ -92,7 +73,6 @@ pub(super) fn list(field: &'static str, found: usize, limit: usize) -> Result<()
     Ok(())
 }
 
-/// A number between two others.
 pub(super) fn range(
     field: &'static str,
     found: impl Into<u64>,

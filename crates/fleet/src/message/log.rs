@@ -1,26 +1,26 @@
-//! `LogChunk` → `LogAck`: a log in numbered pieces that resume after a break (not in the seed).
+//! `LogChunk` → `LogAck`: a log in numbered chunks that resume after an interruption (not in the seed).
 
 use super::{Body, Problem, limit};
 use crate::id::{LeaseId, RunnerId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Largest piece, as the runner has it: its base64 fits into a message.
+/// Largest chunk before base64. It fits into a message.
 pub const CHUNK_BYTES_MAX: usize = 512 * 1024;
 
-/// A piece of a job's log.
+/// A chunk of a job's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LogChunk {
     /// The lease under which it was written.
     pub lease_id: LeaseId,
-    /// Who wrote it.
+    /// The runner that holds it.
     pub runner_id: RunnerId,
-    /// Its place among the pieces of this lease, from 0.
+    /// Number of the chunk within the lease, from 0.
     pub number: u64,
-    /// Bytes before it.
+    /// Offset of its first byte in the log.
     pub offset: u64,
-    /// The bytes, as base64: steps may write what is no text.
+    /// The bytes, in base64: a log need not be text.
     #[serde(with = "base64")]
     #[schema(value_type = String)]
     pub data: Vec<u8>,
@@ -55,17 +55,17 @@ impl Body for LogChunk {
     }
 }
 
-/// Where to go on. A runner that lost answers sends from here; pieces before it are kept.
+/// Where to continue. A runner that missed answers resends from here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LogAck {
     /// The lease.
     pub lease_id: LeaseId,
-    /// Whether this piece is kept, now or from before.
+    /// Whether the chunk is stored, now or from before.
     pub accepted: bool,
-    /// The number that comes next.
+    /// Number of the next chunk.
     pub next_number: u64,
-    /// The offset that comes next.
+    /// Offset of the next chunk.
     pub next_offset: u64,
 }
 

@@ -1,11 +1,10 @@
-//! The words of the protocol: every message of the seed with its own field names, read with limits.
+//! The protocol's messages, with the seed's field names, parsed under limits.
 //!
-//! [`decode`] is the only way in. It looks at the size before it parses, at the `type` before it
-//! reads fields, and at every length before anybody uses one. Unknown fields are ignored (SPEC §14),
-//! unknown types are not.
+//! [`decode`] is the only entry. It checks the size before parsing, the `type` before the fields, and every
+//! length before use. Unknown fields are ignored (SPEC §14), unknown types are refused.
 //!
-//! The types are read one by one and never through an enum with a tag: such an enum buffers what it
-//! reads, and buffered numbers are no numbers any more once `serde_json` keeps them as written.
+//! Each type is deserialised by itself, not through a tagged enum: that would buffer numbers, and with
+//! `arbitrary_precision` a buffered number no longer deserialises as one.
 
 mod ack;
 mod call;
@@ -45,20 +44,20 @@ use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};
 use std::borrow::Cow;
 
-/// Longest message. A chunk of a log is the largest that anybody needs to send.
+/// Longest message. A log chunk is the largest.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A message: a JSON object whose `type` is its name.
 pub trait Body: Serialize + DeserializeOwned {
     const TYPE: &'static str;
 
-    /// Whether every part has a size that can be worked with and none contradicts another.
+    /// Checks sizes and consistency.
     fn check(&self) -> Result<(), Problem>;
 }
 
-/// Reads the message that is expected here.
+/// Parses the expected message.
 ///
-/// A body without `type` is taken for the one that is expected: over HTTP the path says it too.
+/// `type` may be missing: over HTTP the path implies it.
 pub fn decode<B: Body>(bytes: &[u8]) -> Result<B, MessageError> {
     match kind(bytes)? {
         Some(found) if found != B::TYPE => {
@@ -69,11 +68,11 @@ pub fn decode<B: Body>(bytes: &[u8]) -> Result<B, MessageError> {
 }
 
 pub fn encode<B: Body>(body: &B) -> Vec<u8> {
-    // Only maps with keys that are no strings, or writers that fail, make this fail; there are none.
+    // Cannot fail: no map has keys other than strings, and a `Vec` takes every write.
     serde_json::to_vec(body).unwrap_or_default()
 }
 
-/// What a message calls itself, if it does.
+/// The message's `type`, if it has one.
 fn kind(bytes: &[u8]) -> Result<Option<Cow<'_, str>>, MessageError> {
     #[derive(serde::Deserialize)]
     struct Envelope<'a> {
@@ -91,8 +90,8 @@ fn kind(bytes: &[u8]) -> Result<Option<Cow<'_, str>>, MessageError> {
 }
 
 fn body<B: Body>(bytes: &[u8]) -> Result<B, MessageError> {
-    // That it is JSON is known by now. Of an enum that is no text the parser complains as if it
-    // were not; the field is what is wrong.
+    // The bytes are known to be JSON. For an enum that is no text the parser reports a syntax error; the
+    // field is what is wrong.
     let body: B = read(bytes).map_err(|(path, error)| field(path, &error))?;
     body.check()?;
     Ok(body)
@@ -110,14 +109,14 @@ fn field(path: String, error: &serde_json::Error) -> MessageError {
     MessageError::Field { path, why: error.to_string() }
 }
 
-/// A stranger's text in an answer: short.
+/// Shortens untrusted text for an answer.
 fn shown(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
 macro_rules! messages {
     ($($name:ident),+ $(,)?) => {
-        /// Any message, for transports that carry them all on one channel.
+        /// Any message, for a channel that carries several types.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Message {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)+
@@ -126,7 +125,7 @@ macro_rules! messages {
         impl Message {
             pub const TYPES: &'static [&'static str] = &[$($name::TYPE),+];
 
-            /// Reads whatever message this is.
+            /// Parses a message of any type.
             pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
                 match kind(bytes)?.as_deref() {
                     $(Some($name::TYPE) => Ok(Self::$name(body(bytes)?)),)+

@@ -1,4 +1,4 @@
-//! What a job does. The seed shows this format and leaves it to others; this is what it shows.
+//! Job specs, in the format of the seed's example.
 
 use super::limit::{self, LIST_LENGTH_MAX, NAME_BYTES_MAX, SCRIPT_BYTES_MAX, URI_BYTES_MAX};
 use super::{Call, Problem};
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Steps in an environment, or a call.
+/// A job spec: shell steps, or a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct JobSpec {
-    /// For people.
+    /// Name, for people.
     pub name: String,
-    /// Where steps begin, under the job's own folder.
+    /// Working directory of steps, below the job's directory.
     #[serde(default = "here")]
     pub workdir: String,
-    /// A container image, if one is wanted.
+    /// Container image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Scripts for the shell, one after the other.
+    /// Shell scripts, run in order.
     pub steps: Vec<String>,
-    /// Variables.
+    /// Environment variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Files to keep.
+    /// Files to store.
     #[serde(default)]
     pub artifacts: Vec<ArtifactSpec>,
-    /// Folders to find again next time.
+    /// Directories to restore and save.
     #[serde(default)]
     pub caches: Vec<CacheSpec>,
-    /// Work that the worker does itself, instead of steps (not in the seed).
+    /// A call of an executor, instead of steps (not in the seed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
 }
@@ -37,34 +37,32 @@ fn here() -> String {
     ".".to_owned()
 }
 
-/// Files to keep.
+/// Files to store as artifacts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct ArtifactSpec {
-    /// What they are.
+    /// Kind of artifact.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Which they are.
+    /// Pattern of their paths.
     pub path_glob: String,
 }
 
-/// Folders to find again.
+/// Directories that jobs with the same key share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct CacheSpec {
-    /// What is in them.
+    /// Kind of content.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Found again under this.
+    /// Key of the cache.
     pub key: String,
-    /// Which they are.
+    /// Paths of the directories.
     pub paths: Vec<String>,
 }
 
-/// The work of a job: embedded, or somewhere else.
+/// The spec of a job, embedded or by reference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub enum Work {
-    /// `job_spec`.
     Spec(JobSpec),
-    /// `job_spec_ref`.
     Ref(String),
 }
 
@@ -105,7 +103,7 @@ impl JobSpec {
     }
 }
 
-/// Exactly one of the two, and that in order.
+/// Exactly one of both, and valid.
 pub(super) fn check(spec: Option<&JobSpec>, at: Option<&str>) -> Result<(), Problem> {
     match (spec, at) {
         (Some(spec), None) => spec.check(),

@@ -1,25 +1,25 @@
-//! `StaleLease`: stop, release, say no more.
+//! `StaleLease`: the runner stops and releases its resources.
 
 use super::{Body, Problem};
 use crate::id::LeaseId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The lease gives no rights any more.
+/// The lease is no longer valid.
 ///
-/// The seed has a stale heartbeat answered in two ways: with `extend_lease: false, stale: true` in
-/// its text, with this message in its example. This is both.
+/// The seed answers a stale heartbeat with `extend_lease: false, stale: true` in its text, and with this
+/// message in its example. This is both.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct StaleLease {
     /// The lease.
     pub lease_id: LeaseId,
-    /// Why.
+    /// Why it is stale.
     pub reason: StaleReason,
-    /// Always.
+    /// Always true.
     #[serde(default = "yes")]
     pub stale: bool,
-    /// Never.
+    /// Always false.
     #[serde(default)]
     pub extend_lease: bool,
 }
@@ -28,27 +28,26 @@ fn yes() -> bool {
     true
 }
 
-/// Why a lease gives no rights any more.
+/// Why a lease is stale.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StaleReason {
-    /// No heartbeat within its TTL.
+    /// No heartbeat within the TTL.
     LeaseExpired,
-    /// The orchestrator ended it: never acknowledged, out of time, canceled, or already completed.
+    /// The orchestrator ended it: not acknowledged, timed out, canceled, or completed.
     LeaseRevoked,
-    /// No such lease, or it is long forgotten.
+    /// No such lease, or it was removed.
     UnknownLease,
-    /// Somebody else has had the job since.
+    /// The job was granted again since.
     Superseded,
-    /// One that this reader does not know yet. It stops all the same.
+    /// Unknown to this version. The runner stops all the same.
     #[serde(other)]
     Other,
 }
 
 impl StaleLease {
-    /// To be sent.
     pub fn new(lease_id: LeaseId, reason: StaleReason) -> Self {
         Self { lease_id, reason, stale: true, extend_lease: false }
     }

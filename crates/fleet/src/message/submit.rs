@@ -1,4 +1,4 @@
-//! What submitters send: a run and its jobs (the seed's planner, in one message).
+//! Submissions: a run and its jobs (the seed's planner, in one message).
 
 use super::limit::{
     self, LIST_LENGTH_MAX, NAME_BYTES_MAX, RUN_JOBS_MAX, SECONDS_MAX, TEXT_BYTES_MAX,
@@ -8,64 +8,62 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
-/// Most attempts of a job.
 pub const ATTEMPTS_MAX: u32 = 20;
 
-/// Shortest lease that a job may ask for: three heartbeats, which come once a second at most.
+/// Shortest lease that a job may ask for: three heartbeats, at most one a second.
 const LEASE_TTL_SECONDS_MIN: u64 = 3;
 
-/// Longest work of a job, as it is sent: the rest of its grant fits into a message beside it.
+/// Longest spec of a job in JSON. It fits into a message with the rest of the grant.
 const SPEC_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 16 * 1024;
 
-/// Jobs that belong together.
+/// Submits jobs that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct RunSubmission {
-    /// For people.
+    /// Name, for people.
     #[serde(default)]
     pub name: String,
-    /// At most so many of the jobs at a time.
+    /// Most jobs of the run with workers at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_parallel: Option<u32>,
-    /// The jobs. Their names are unique here.
+    /// The jobs. Their names are unique within the run.
     pub jobs: Vec<JobSubmission>,
 }
 
-/// A job.
+/// A job of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct JobSubmission {
-    /// What `needs` of others call it.
+    /// Name that `needs` of other jobs refer to.
     pub name: String,
-    /// Jobs of the same run that must succeed first.
+    /// Names of jobs of the run that must succeed first.
     #[serde(default)]
     pub needs: BTreeSet<String>,
-    /// What a runner must have.
+    /// Capabilities that its runner must have.
     #[serde(default)]
     pub tags: BTreeSet<Tag>,
-    /// Limits that it shares with jobs of other runs.
+    /// Labels, whose limits it shares with jobs of other runs.
     #[serde(default)]
     pub labels: BTreeSet<Label>,
-    /// Higher goes first.
+    /// A higher priority goes first.
     #[serde(default)]
     pub priority: i16,
-    /// The work ends so long after it began.
+    /// Longest time from AckLease until the job times out.
     #[serde(default = "hour")]
     pub max_runtime_seconds: u32,
-    /// When to try again.
+    /// When a failed job is retried.
     #[serde(default)]
     pub retry: Retry,
-    /// A lease that ends sooner after the last heartbeat than the orchestrator's usual ones: for work that
-    /// somebody else must have time for if its runner is lost.
+    /// Lease TTL, if shorter than the orchestrator's default: leaves time for another runner if this one is
+    /// lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ttl_seconds: Option<u32>,
-    /// Nobody begins it later than this after its submission: whoever wants it has given it up by then.
-    /// No other job may need such a one.
+    /// The job is not started later than this after its submission. No other job may need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_within_seconds: Option<u32>,
-    /// The work.
+    /// The spec, embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_spec: Option<JobSpec>,
-    /// Where the work is.
+    /// Reference to the spec.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_spec_ref: Option<String>,
 }
@@ -74,18 +72,18 @@ fn hour() -> u32 {
     3_600
 }
 
-/// When a failed job is tried again.
+/// When a failed job is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Retry {
-    /// How often it is tried at most, the first time included.
+    /// Most attempts, the first included.
     pub max_attempts: u32,
-    /// Waits so long before the second attempt, and twice as long before each further one.
+    /// Pause before the second attempt. It doubles before each further one.
     pub backoff_seconds: u32,
-    /// Whether running out of time is a failure that may go away.
+    /// Whether a timeout is retried.
     pub on_timeout: bool,
-    /// The work may be begun once only, since it cannot be undone: if its lease is lost after it was
-    /// acknowledged, nobody begins it again.
+    /// Starts the job at most once, because its effects cannot be undone: it is not restarted if its lease is
+    /// lost after it was acknowledged.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
 }
@@ -137,13 +135,13 @@ impl JobSubmission {
             limit::range("jobs.start_within_seconds", within, 1, SECONDS_MAX.into())?;
         }
         spec::check(self.job_spec.as_ref(), self.job_spec_ref.as_deref())?;
-        // A grant that no worker can read would be given to one after the other.
+        // A grant too large to parse would be passed from worker to worker.
         let found = self.job_spec.as_ref().and_then(|spec| serde_json::to_vec(spec).ok());
         limit::long("job_spec", found.map_or(0, |spec| spec.len()), SPEC_BYTES_MAX)
     }
 }
 
-/// Names are unique, needs exist, and none waits for itself by any way.
+/// Names are unique, needs exist, and there is no cycle.
 fn check_needs(jobs: &[JobSubmission]) -> Result<(), Problem> {
     let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
     for job in jobs {

@@ -1,4 +1,4 @@
-//! Short words that are compared: tags of capabilities and labels of limits.
+//! Tags of capabilities, and labels of limits.
 
 use crate::auth::sha256_hex;
 use crate::text::{bounded_text, plain};
@@ -16,25 +16,25 @@ fn check(text: &str) -> Result<(), &'static str> {
 }
 
 bounded_text!(
-    /// What a runner has and a job needs: `os:linux`, `arch:x86_64`, `dotnet:9`.
+    /// A capability that a runner has and a job needs: `os:linux`, `arch:x86_64`, `dotnet:9`.
     Tag, &'static str, check, plain
 );
 bounded_text!(
-    /// What jobs of different runs share a limit by: `deploy:production`.
+    /// A limit shared by jobs of different runs: `deploy:production`.
     Label, &'static str, check, plain
 );
 
-/// How labels begin that stand for tokens, and that nobody else sets.
+/// Prefix of labels that stand for tokens. Submitters cannot set them.
 const OF_TOKEN: &str = "token:";
 
 impl Label {
-    /// The one that all jobs of a token have whose number is limited.
+    /// The label of a token's jobs, if the token limits their number.
     pub fn of_token(name: &str) -> Self {
         let hashed = || Self::new(&format!("{OF_TOKEN}{}", &sha256_hex(name.as_bytes())[..32]));
         Self::new(&format!("{OF_TOKEN}{name}")).or_else(|_| hashed()).expect("hex digits are plain")
     }
 
-    /// Whether it is one of those.
+    /// Whether it stands for a token.
     pub fn is_of_a_token(&self) -> bool {
         self.as_str().starts_with(OF_TOKEN)
     }

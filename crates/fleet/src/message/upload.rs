@@ -6,20 +6,19 @@ use crate::id::{Attempt, Fence, LeaseId, RunnerId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Largest object.
 pub const OBJECT_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 
-/// The runner wants to keep a file.
+/// Asks to store a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct UploadRequest {
-    /// The lease under which it was made.
+    /// The lease of the job.
     pub lease_id: LeaseId,
-    /// Who made it.
+    /// The runner that holds it.
     pub runner_id: RunnerId,
-    /// Its name under the job: parts with `/` between them.
+    /// Name of the object below the job, with `/` between parts.
     pub name: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
@@ -38,24 +37,24 @@ impl Body for UploadRequest {
     }
 }
 
-/// It may, here, once, as long as the lease lives.
+/// Allows one upload while the lease holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct UploadGranted {
-    /// The lease that the right ends with.
+    /// The lease.
     pub lease_id: LeaseId,
-    /// `runs/{run}/jobs/{job}/{attempt}-{fence}/{name}`: no two grants share a path.
+    /// `runs/{run}/jobs/{job}/{attempt}-{fence}/{name}`: each grant of a job has its own paths.
     pub path: String,
     /// Part of the path.
     pub attempt: Attempt,
-    /// Part of the path, and checked again when the bytes arrive.
+    /// Part of the path, checked again when the bytes arrive.
     pub fence: Fence,
-    /// At most so many bytes.
+    /// Most bytes of the object.
     pub bytes: u64,
-    /// Shown when the bytes are sent: proof of all of the above. A secret.
+    /// Proof of the fields above, sent with the bytes. A secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
-    /// The right ends so long from now, if no heartbeat extends the lease.
+    /// Time until the grant expires, unless a heartbeat extends the lease.
     pub expires_seconds: u32,
 }
 
@@ -68,7 +67,7 @@ impl Body for UploadGranted {
     }
 }
 
-/// Whether a path is one of an object: parts that are no way out of the folder.
+/// Whether a path names an object. No part of it leads out of the folder.
 pub fn is_object_path(path: &str) -> bool {
     let fine = |part: &str| {
         !part.is_empty()

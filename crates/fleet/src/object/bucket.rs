@@ -1,4 +1,4 @@
-//! Objects in a bucket of any store that speaks S3.
+//! Objects in an S3 bucket.
 //!
 //! An object is written with `If-None-Match: *`: the store itself refuses a second object under the same
 //! name. A store that ignores this header would let a late writer overwrite an object, so opening a bucket
@@ -31,36 +31,36 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::Semaphore;
 
-/// Where an object's hash is kept.
+/// Metadata key of an object's hash.
 const HASH: &str = "sha256";
-/// A part of an object. Stores take 10,000 parts of each: enough for an object ten times as large as any lease may keep.
+/// Size of a part. Stores accept 10,000 parts: ten times the largest object.
 const PART_BYTES: usize = 16 * 1024 * 1024;
-/// Parts that are in memory at the same time, of all objects.
+/// Most parts in memory, of all uploads.
 const PARTS_MAX: usize = 8;
-/// The time for the head of an answer, the sending of a part included.
+/// Timeout of a response's head, including the upload of a part.
 const SENT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// The same where nothing is sent.
+/// The same without a body to send.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Objects of a run that are removed at the same time.
+/// Objects of a run that are removed concurrently.
 const REMOVED_AT_ONCE: usize = 8;
 
-/// A bucket, and the right to use it.
+/// A bucket with credentials.
 #[derive(Clone)]
 pub struct BucketConfig {
-    /// `http://host:9000` or `https://…`. The bucket comes after it, as a path.
+    /// `http://host:9000` or `https://…`. The bucket is appended as a path.
     pub endpoint: String,
     pub bucket: String,
-    /// What the store calls its place; `us-east-1` where there is none.
+    /// Region; `us-east-1` for stores without regions.
     pub region: String,
     pub access_key: String,
     pub secret_key: String,
-    /// What all names in the bucket begin with, if it is shared: `fleet/`.
+    /// Prefix of all names, for a shared bucket: `fleet/`.
     pub prefix: String,
-    /// Which servers are believed, and whether `http://` may name another machine.
+    /// Trusted servers, and whether `http://` may name another machine.
     pub trust: Trust,
 }
 
-// Not the key.
+// Without the secret key.
 impl std::fmt::Debug for BucketConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { endpoint, bucket, region, prefix, .. } = self;
@@ -77,7 +77,7 @@ impl std::fmt::Debug for BucketConfig {
 pub struct Bucket {
     store: Arc<AmazonS3>,
     prefix: String,
-    /// Whether the store refuses a second object that comes in parts, too.
+    /// Whether the store refuses to overwrite by multipart uploads, too.
     parts: bool,
     in_memory: Arc<Semaphore>,
 }
@@ -87,7 +87,7 @@ fn failed(why: impl std::fmt::Display) -> ObjectError {
 }
 
 impl Bucket {
-    /// A bucket that is there, can be written, and never overwrites.
+    /// Opens a bucket. It must be writable and refuse to overwrite.
     pub async fn open(config: BucketConfig) -> Result<Self, ObjectError> {
         let uri: Uri = config.endpoint.parse().map_err(failed)?;
         let host = uri.host().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Bucket {
             .with_access_key_id(&config.access_key)
             .with_secret_access_key(&config.secret_key)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
-            // Not all stores can remove many objects in one request.
+            // Not all stores support bulk deletes.
             .with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
             .with_retry(retry)
             .with_http_connector(Connector(
@@ -129,20 +129,20 @@ impl Bucket {
         }
     }
 
-    /// Whether a second object is refused under a name that is taken, when it comes in parts.
+    /// Whether a multipart upload to an existing name is refused.
     async fn refuses_parts(&self, taken: &Path) -> bool {
         let sent = async {
             let id = self.store.create_multipart(taken).await?;
             let part = self.store.put_part(taken, &id, 0, "other".into()).await?;
             let done = self.store.complete_multipart(taken, &id, vec![part]).await;
-            // Where it failed it is still there.
+            // A refused upload still exists.
             let _ = self.store.abort_multipart(taken, &id).await;
             done
         };
         matches!(sent.await, Err(Error::Precondition { .. }))
     }
 
-    /// Writes an object if nobody has its name. The same object again is no error.
+    /// Writes an object under a free name. Repeating it is no error.
     pub(super) async fn keep(
         &self,
         path: &str,
@@ -165,7 +165,7 @@ impl Bucket {
         };
         match kept {
             Ok(true) => Ok(()),
-            // Its answer may have been lost.
+            // Its response may have been lost.
             other => match self.hash(&name).await {
                 Ok(Some(there)) if there == sha256 => Ok(()),
                 Ok(Some(_)) => Err(ObjectError::Exists),
@@ -174,7 +174,7 @@ impl Bucket {
         }
     }
 
-    /// False: the name is taken.
+    /// False: the name exists.
     async fn put(
         &self,
         name: &Path,
@@ -193,7 +193,7 @@ impl Bucket {
         }
     }
 
-    /// The same, part by part.
+    /// The same as a multipart upload.
     async fn put_parts(
         &self,
         name: &Path,
@@ -224,13 +224,13 @@ impl Bucket {
         };
         let sent = sent.await;
         if !matches!(sent, Ok(true)) {
-            // Whatever stays costs room until the bucket's own rules remove it.
+            // What remains uses space until the bucket's lifecycle rules remove it.
             let _ = self.store.abort_multipart(name, &id).await;
         }
         sent
     }
 
-    /// The hash of what has a name.
+    /// The hash of an existing object.
     async fn hash(&self, name: &Path) -> Result<Option<String>, ObjectError> {
         let head = GetOptions { head: true, ..GetOptions::default() };
         match self.store.get_opts(name, head).await {
@@ -243,7 +243,7 @@ impl Bucket {
         }
     }
 
-    /// An object, to be read, and its size.
+    /// An object's bytes and size.
     pub(super) async fn read(&self, path: &str) -> Result<Option<(Body, u64)>, ObjectError> {
         match self.store.get(&self.name(path)?).await {
             Ok(found) => {
@@ -279,7 +279,7 @@ fn attributes(sha256: &str) -> Attributes {
     attributes
 }
 
-/// The next part of a file; empty at its end.
+/// The next part of a file. Empty at its end.
 async fn part(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(PART_BYTES as u64).read_to_end(&mut bytes).await?;
@@ -302,7 +302,7 @@ impl HttpService for Connector {
         let completes = request.method() == Method::POST && query.contains("uploadId=");
         let patience =
             if request.body().content_length() > 0 { SENT_TIMEOUT } else { ANSWER_TIMEOUT };
-        // The library completes uploads without a condition. The header need not be signed.
+        // The library completes multipart uploads unconditionally. The header need not be signed.
         if completes {
             request.headers_mut().insert(header::IF_NONE_MATCH, HeaderValue::from_static("*"));
         }

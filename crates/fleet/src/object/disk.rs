@@ -1,10 +1,10 @@
-//! Objects in a folder.
+//! Objects in a directory.
 //!
-//! Bytes go into a file that has no name anybody looks for; when they are whole and on the disk, the
-//! file gets its name, if nobody has it. So an object is never seen half, and never changes.
+//! Bytes are written to a temporary file. When they are complete and synced, it is linked to its name, if
+//! that is free. So an object is never partial and never changes.
 
-use super::room::{Promise, Room, Usage, tree};
-use crate::auth::random_hex;
+use super::quota::{Quota, Reservation, Usage, tree};
+use crate::auth::{random_hex, sha256_of};
 use crate::message::is_object_path;
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
@@ -14,64 +14,44 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::fs::{self, File};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
-/// Where files are that are not whole yet.
+/// Directory of incomplete files.
 pub(super) const INCOMING: &str = ".incoming";
-/// No upload lasts so long: its lease would have ended.
+/// Age of an abandoned upload: its lease has ended.
 const ABANDONED_AFTER: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
-/// Why an object was not kept.
+/// Why an object was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// See [`is_object_path`].
     #[error("this is no path of an object; use the one of UploadGranted")]
     Path,
-    /// A bucket in the clear on another machine.
     #[error(
         "the bucket at {0} would be reached over plain HTTP, so anyone on the network path could read its objects; use an https:// endpoint, or allow it with `insecure = true` in settings"
     )]
     Plain(String),
-    /// More bytes than were granted, or fewer than were announced.
     #[error("{found} bytes came, {expected} were granted; ask for what will be sent")]
-    Size {
-        /// How many came, at least.
-        found: u64,
-        expected: u64,
-    },
-    /// Another hash than was announced.
+    Size { found: u64, expected: u64 },
     #[error("the bytes are not those that were announced; send them again")]
     Hash,
-    /// Something else has this path.
     #[error("another object has this path; objects are written once")]
     Exists,
     #[error("the orchestrator's disk is full; tell its operator, and try again later")]
     Full,
-    /// The bound that the operator set.
     #[error(
         "{bytes} bytes do not fit: objects may have {bytes_max} bytes together; runs that were kept long enough make room, or the operator raises the bound"
     )]
-    NoRoom {
-        /// How many were to come.
-        bytes: u64,
-        /// How many there may be.
-        bytes_max: u64,
-    },
-    /// The same, of files and folders.
+    NoRoom { bytes: u64, bytes_max: u64 },
     #[error(
         "all objects together are limited to {entries_max} files and folders; old runs free space when they are removed, or the operator can raise the limit"
     )]
-    TooMany {
-        /// How many there may be.
-        entries_max: u64,
-    },
-    /// The store that objects are in.
+    TooMany { entries_max: u64 },
+    /// The bucket failed.
     #[error("the store of objects failed: {0}; try again, and tell the operator if it stays so")]
     Store(String),
-    /// Such a store would let a late writer change what an earlier one left.
+    /// The bucket would let a late writer overwrite an object.
     #[error("the store of objects overwrites; use one that honours `If-None-Match: *`")]
     Overwrites,
-    /// Anything else about the disk.
     #[error("the orchestrator's disk failed: {0}; try again")]
     Disk(io::Error),
 }
@@ -88,34 +68,34 @@ impl From<io::Error> for ObjectError {
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
-    room: Arc<Room>,
+    quota: Arc<Quota>,
 }
 
-/// An object that is being sent. Dropped before it is kept, it leaves nothing.
+/// An object being received. Removed on drop, unless it was finished.
 pub struct Incoming {
     file: File,
     at: PathBuf,
     expected: u64,
     found: u64,
     hash: Context,
-    promise: Option<Promise>,
+    reservation: Option<Reservation>,
 }
 
-/// An object that is there, but has no name yet.
+/// A complete object without a name. Its file is removed on drop.
 #[derive(Debug)]
 pub struct Sent {
     pub(super) at: PathBuf,
     pub(super) sha256: String,
     bytes: u64,
-    promise: Option<Promise>,
+    reservation: Option<Reservation>,
 }
 
 impl Disk {
-    /// A folder for so many bytes; made if it is not there. What was left half done is removed, unless
-    /// it is so new that another orchestrator may be at it.
+    /// Opens or creates the directory. Abandoned uploads are removed; newer ones may be another
+    /// orchestrator's.
     pub fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         let incoming = folder.join(INCOMING);
-        // What jobs keep is for whoever shows a token.
+        // Objects are for token holders only.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&incoming)?;
         for left in std::fs::read_dir(&incoming)? {
             let left = left?;
@@ -124,39 +104,39 @@ impl Disk {
                 std::fs::remove_file(left.path())?;
             }
         }
-        let room = Arc::new(Room::open(folder, bytes_max)?);
-        Ok(Self { folder: folder.to_owned(), room })
+        let quota = Arc::new(Quota::open(folder, bytes_max)?);
+        Ok(Self { folder: folder.to_owned(), quota })
     }
 
-    /// Begins to take an object of so many bytes, if there is room for it.
+    /// Starts receiving an object of this size, if there is room.
     pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
-        let promise = Some(self.room.promise(bytes).await?);
+        let reservation = Some(self.quota.reserve(bytes).await?);
         let at = self.folder.join(INCOMING).join(random_hex::<16>());
         let file = File::create_new(&at).await?;
         let hash = Context::new(&SHA256);
-        Ok(Incoming { file, at, expected: bytes, found: 0, hash, promise })
+        Ok(Incoming { file, at, expected: bytes, found: 0, hash, reservation })
     }
 
-    /// Bytes that objects have or were promised, and how many they may have.
+    /// Bytes of stored and reserved objects, and the limit.
     pub async fn used(&self) -> (u64, u64) {
-        self.room.used().await
+        self.quota.used().await
     }
 
-    /// Gives an object its name. The same object again is no error: its answer was lost.
+    /// Gives an object its name. Repeating it is no error: the response may have been lost.
     pub async fn keep(&self, mut sent: Sent, path: &str) -> Result<(), ObjectError> {
         let at = self.locate(path)?;
         let folder = at.parent().unwrap_or(&self.folder).to_owned();
-        let mut kept = self.room.hold().await;
+        let mut kept = self.quota.hold().await;
         let below = folder.ancestors().take_while(|folder| folder.starts_with(&self.folder));
         let new = below.take_while(|folder| !folder.exists()).count() as u64;
         let folders = Usage { bytes: 0, entries: new };
-        self.room.fits(&kept, folders)?;
+        self.quota.fits(&kept, folders)?;
         fs::create_dir_all(&folder).await.map_err(in_the_way)?;
         kept.usage.add(folders);
         let linked = fs::hard_link(&sent.at, &at).await;
         if linked.is_ok() {
             kept.usage.add(Usage { bytes: sent.bytes, entries: 1 });
-            drop(sent.promise.take());
+            drop(sent.reservation.take());
         }
         drop(kept);
         match linked {
@@ -169,14 +149,14 @@ impl Disk {
             }
             Err(error) => return Err(in_the_way(error)),
         }
-        // The name must outlive a power cut too, and so must the folders above it.
+        // Sync the name and the directories above it, against power loss.
         for folder in folder.ancestors().take_while(|folder| folder.starts_with(&self.folder)) {
             File::open(folder).await?.sync_all().await?;
         }
         Ok(())
     }
 
-    /// An object, to be read, and its size.
+    /// An object's file and size.
     pub async fn read(&self, path: &str) -> Result<Option<(File, u64)>, ObjectError> {
         let at = self.locate(path)?;
         match File::open(&at).await {
@@ -193,17 +173,16 @@ impl Disk {
         }
     }
 
-    /// Removes all objects below a path.
     pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
         let at = self.locate(path)?;
-        let mut kept = self.room.hold().await;
+        let mut kept = self.quota.hold().await;
         let removed = tokio::task::spawn_blocking(move || remove(&at)).await;
         let removed = removed.map_err(|error| ObjectError::Disk(io::Error::other(error)))?;
         kept.usage.take(removed?);
         Ok(())
     }
 
-    /// Folder names of runs whose folder has not changed for `age`, at most `most` of them.
+    /// Directory names of runs whose directory has not changed for `age`, at most `most` of them.
     pub(super) async fn runs(&self, age: Duration, most: usize) -> io::Result<Vec<String>> {
         let runs = self.folder.join("runs");
         let look = move || {
@@ -215,7 +194,7 @@ impl Disk {
             let mut old = Vec::new();
             for entry in entries {
                 let entry = entry?;
-                // One that vanishes meanwhile is not there.
+                // Removed meanwhile.
                 let Ok(modified) = entry.metadata().and_then(|about| about.modified()) else {
                     continue;
                 };
@@ -233,7 +212,7 @@ impl Disk {
     }
 }
 
-/// An object is where a folder should be, or a folder where the object should: it stays so.
+/// An object in place of a directory, or the reverse, is a permanent conflict.
 fn in_the_way(error: io::Error) -> ObjectError {
     match error.kind() {
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
@@ -243,7 +222,7 @@ fn in_the_way(error: io::Error) -> ObjectError {
     }
 }
 
-/// Removes a tree, and says what it had.
+/// Removes a tree and returns its usage.
 fn remove(at: &Path) -> io::Result<Usage> {
     let usage = tree(at)?;
     match std::fs::remove_dir_all(at) {
@@ -253,18 +232,10 @@ fn remove(at: &Path) -> io::Result<Usage> {
 }
 
 async fn hash(at: &Path) -> io::Result<String> {
-    let (mut file, mut hash) = (File::open(at).await?, Context::new(&SHA256));
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer).await? {
-            0 => return Ok(HEXLOWER.encode(hash.finish().as_ref())),
-            bytes => hash.update(&buffer[..bytes]),
-        }
-    }
+    Ok(sha256_of(&mut File::open(at).await?).await?.1)
 }
 
 impl Incoming {
-    /// The next bytes.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), ObjectError> {
         self.found = self.found.saturating_add(bytes.len() as u64);
         if self.found > self.expected {
@@ -274,7 +245,7 @@ impl Incoming {
         Ok(self.file.write_all(bytes).await?)
     }
 
-    /// There are no more. They are on the disk when this returns.
+    /// Checks size and hash, and syncs the file.
     pub async fn finish(mut self, sha256: &str) -> Result<Sent, ObjectError> {
         if self.found != self.expected {
             return Err(ObjectError::Size { found: self.found, expected: self.expected });
@@ -285,15 +256,15 @@ impl Incoming {
         if found != sha256 {
             return Err(ObjectError::Hash);
         }
-        // The path is taken out, so that dropping what is left removes nothing.
+        // The path is taken, so the drop removes nothing.
         let at = std::mem::take(&mut self.at);
-        Ok(Sent { at, sha256: found, bytes: self.expected, promise: self.promise.take() })
+        Ok(Sent { at, sha256: found, bytes: self.expected, reservation: self.reservation.take() })
     }
 }
 
 fn discard(at: &Path) {
     if !at.as_os_str().is_empty() {
-        // It is one of ours under a random name; if it stays, the next start removes it.
+        // If it remains, a later start removes it.
         let _ = std::fs::remove_file(at);
     }
 }
@@ -314,6 +285,7 @@ impl Drop for Sent {
 mod tests {
     use super::*;
     use crate::auth::sha256_hex;
+    use tokio::io::AsyncReadExt as _;
 
     struct Folder(PathBuf);
 
@@ -387,19 +359,19 @@ mod tests {
             matches!(begun, Err(ObjectError::NoRoom { bytes_max: 10, .. }))
         };
         assert!(refused(&disk, 11).await && refused(&disk, u64::MAX).await);
-        // What is on its way counts, and what breaks off does not.
+        // Uploads in progress count, aborted ones do not.
         let half = disk.begin(6).await.expect("room");
         assert!(refused(&disk, 5).await);
         assert_eq!(waiting(&folder), 1, "a refusal leaves nothing");
         drop(half);
         disk.keep(send(&disk, b"sixsix").await, "runs/a/x").await.expect("kept");
         assert!(refused(&disk, 5).await);
-        // The same again needs room while it comes, and none afterwards.
+        // A repeated object needs room during its upload only.
         disk.keep(send(&disk, b"four").await, "runs/b/x").await.expect("kept");
         assert_eq!(disk.used().await, (10, 10));
         assert!(refused(&disk, 1).await);
         assert!(disk.begin(0).await.is_ok(), "nothing always fits");
-        // A restart knows what is there; forgetting a run makes room.
+        // A restart counts stored objects; removing a run frees room.
         let disk = Disk::open(&folder.0, 10).expect("a folder");
         assert!(refused(&disk, 1).await);
         disk.forget("runs/a").await.expect("forgotten");
@@ -435,7 +407,7 @@ mod tests {
             }
         };
         assert!(few < 30 && matches!(refused, ObjectError::TooMany { .. }), "{few} {refused}");
-        // A restart counts the same, and what is forgotten makes room.
+        // A restart counts the same; removing frees room.
         let disk = Disk::open(&folder.0, 1).expect("a folder");
         assert!(disk.begin(0).await.is_err());
         disk.forget("runs/1").await.expect("forgotten");

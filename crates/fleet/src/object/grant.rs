@@ -1,7 +1,7 @@
-//! The proof of an upload grant: a MAC over what was granted, so that nothing must be remembered.
+//! Upload grants: a MAC over the granted values, so no state is needed.
 //!
-//! The key lives as long as the process. A grant from before a restart, or from another orchestrator, is good
-//! for what the lease asked for last, which is in its row; whoever has an older one asks again.
+//! The key lives as long as the process. A grant from before a restart, or from another orchestrator, is
+//! valid for the lease's last request, which is in its row. For an older one the worker asks again.
 
 use crate::id::LeaseId;
 use crate::message::UploadGranted;
@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use ring::hmac::{HMAC_SHA256, Key, sign, verify};
 use ring::rand::SystemRandom;
 
-/// Makes grants, and recognises its own.
+/// Seals and verifies grants.
 #[derive(Debug)]
 pub struct Grants(Key);
 
@@ -30,12 +30,12 @@ impl Grants {
         UploadGranted { grant: Some(format!("{}-{proof}", granted.bytes)), ..granted }
     }
 
-    /// The bytes that a grant speaks of, whoever made it.
+    /// The bytes named by a grant, unverified.
     pub fn bytes(grant: &str) -> Option<u64> {
         grant.split_once('-')?.0.parse().ok()
     }
 
-    /// The bytes that were granted, if this is a grant of this lease for this path.
+    /// The granted bytes, if the grant is valid for this lease and path.
     pub fn open(&self, lease: &LeaseId, path: &str, grant: &str) -> Option<u64> {
         let (bytes, (_, proof)) = (Self::bytes(grant)?, grant.split_once('-')?);
         let proof = HEXLOWER.decode(proof.as_bytes()).ok()?;

@@ -1,30 +1,27 @@
-//! Objects: files that jobs leave behind. Written once, under paths that have attempt and fence in
-//! them, by whoever holds the lease at that moment.
+//! Objects: stored files of jobs. Each is written once by the holder of the lease, under a path with attempt
+//! and fence.
 
 mod bucket;
 mod disk;
 mod grant;
-mod room;
+mod quota;
 
 pub use bucket::{Bucket, BucketConfig};
 pub use disk::{Disk, Incoming, ObjectError, Sent};
 pub use grant::Grants;
 
+use crate::http::file_body;
 use crate::message::is_object_path;
 use axum::body::Body;
 use std::path::Path;
 use std::time::Duration;
 use tokio::fs::File;
-use tokio::io::AsyncReadExt as _;
 
-/// What all paths of objects begin with. Whatever else is in the folder, or in a bucket that is shared, is not
-/// shown to anybody.
+/// Prefix of all objects. Other files in the directory or a shared bucket are not served.
 const OF_RUNS: &str = "runs/";
-/// Bytes that are read from the disk at a time.
-const PIECE_BYTES: usize = 64 * 1024;
 
-/// Where objects are: in a folder, or in a bucket. Either way they come into the folder first, so that
-/// nothing is written anywhere before all of it is there and its hash is right.
+/// Objects in a directory or a bucket. Uploads always reach the directory first: nothing is published before
+/// it is complete and its hash is verified.
 #[derive(Clone, Debug)]
 pub struct Objects {
     disk: Disk,
@@ -32,7 +29,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// In a folder, or on the way through it into a bucket. The folder has at most so many bytes.
+    /// Opens the directory, with this limit, and the bucket if any.
     pub async fn open(
         folder: &Path,
         bytes_max: u64,
@@ -46,17 +43,17 @@ impl Objects {
         Ok(Self { disk, bucket })
     }
 
-    /// Begins to take an object of so many bytes, if there is room for it.
+    /// Starts receiving an object of this size, if there is room.
     pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
         self.disk.begin(bytes).await
     }
 
-    /// Bytes in the folder, those that are on their way included, and how many there may be.
+    /// Bytes in the directory, uploads in progress included, and the limit.
     pub async fn used(&self) -> (u64, u64) {
         self.disk.used().await
     }
 
-    /// Gives an object its name. The same object again is no error: its answer was lost.
+    /// Gives an object its name. Repeating it is no error: the response may have been lost.
     pub async fn keep(&self, sent: Sent, path: &str) -> Result<(), ObjectError> {
         let Some(bucket) = &self.bucket else { return self.disk.keep(sent, path).await };
         if !is_object_path(path) {
@@ -65,7 +62,7 @@ impl Objects {
         bucket.keep(path, File::open(&sent.at).await?, &sent.sha256).await
     }
 
-    /// An object that a job left behind, to be read, and its size.
+    /// An object's body and size.
     pub async fn read(&self, path: &str) -> Result<Option<(Body, u64)>, ObjectError> {
         if !is_object_path(path) {
             return Err(ObjectError::Path);
@@ -80,8 +77,8 @@ impl Objects {
         bucket.read(path).await
     }
 
-    /// Runs whose objects in the folder nobody added to for so long, at most so many. Of a bucket none: its own rules
-    /// can remove what is old.
+    /// Ids of runs whose objects are older than `age`, at most `most`. None for a bucket: its lifecycle rules
+    /// remove old objects.
     pub async fn old_runs(&self, age: Duration, most: usize) -> Result<Vec<String>, ObjectError> {
         match &self.bucket {
             Some(_) => Ok(vec![]),
@@ -89,7 +86,6 @@ impl Objects {
         }
     }
 
-    /// Removes all objects below a path.
     pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
         match &self.bucket {
             Some(bucket) if is_object_path(path) => bucket.forget(path).await,
@@ -97,14 +93,4 @@ impl Objects {
             None => self.disk.forget(path).await,
         }
     }
-}
-
-/// A file, to be sent.
-fn file_body(file: File) -> Body {
-    Body::from_stream(futures::stream::try_unfold(file, |mut file| async move {
-        let mut piece = vec![0; PIECE_BYTES];
-        let read = file.read(&mut piece).await?;
-        piece.truncate(read);
-        Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
-    }))
 }

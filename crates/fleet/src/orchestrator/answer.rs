@@ -1,4 +1,4 @@
-//! Answers, good and bad.
+//! Responses: errors, JSON, extractors that fail in JSON.
 
 use crate::auth::SignatureError;
 use crate::lease::{Refusal, Reply};
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// An error as it is sent.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) status: StatusCode,
@@ -27,7 +27,7 @@ impl Failure {
         Self { status, code, body }
     }
 
-    /// What it says to people.
+    /// The text for people.
     pub(super) fn message(&self) -> String {
         let body = serde_json::from_slice::<ErrorBody>(&self.body);
         body.map_or_else(|_| self.code.to_owned(), |body| body.error.message)
@@ -53,7 +53,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let code = refusal.code();
         match refusal {
-            // A stale lease has a message of its own.
+            // A stale lease has its own message.
             Refusal::Stale(stale) => {
                 Self { status: StatusCode::CONFLICT, code, body: message::encode(&stale) }
             }
@@ -64,13 +64,13 @@ impl From<Refusal> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        // Anybody can ask too much: that is nothing to write down.
+        // Not logged: any client can cause it.
         if let StoreError::Busy = error {
             return Self::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", error.to_string());
         }
-        // What a database says of itself is for its operator.
-        tracing::error!(%error, "the store failed");
-        let text = "the orchestrator cannot reach its store; send the same again soon";
+        // Details of the database are for its operator only.
+        tracing::error!(%error, "store request failed");
+        let text = "the orchestrator cannot reach its store; retry soon";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "STORE_UNAVAILABLE", text)
     }
 }
@@ -107,71 +107,70 @@ impl From<ObjectError> for Failure {
     }
 }
 
-fn json(status: StatusCode, body: Vec<u8>) -> Response {
+fn json_bytes(status: StatusCode, body: Vec<u8>) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     (status, [kind], body).into_response()
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        json(self.status, self.body)
+        json_bytes(self.status, self.body)
     }
 }
 
-/// What is asked for behind a question mark, or an error like all others.
-pub(super) struct Asked<T>(pub(super) T);
+/// Query parameters. Rejections are JSON.
+pub(super) struct QueryParams<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(asked)) => Ok(Self(asked)),
             Err(error) => {
-                let text = format!("the query is not understood: {}", error.body_text());
+                let text = format!("malformed query: {}", error.body_text());
                 Err(Failure::new(StatusCode::BAD_REQUEST, "BAD_QUERY", text))
             }
         }
     }
 }
 
-/// What a path names, or an error like all others.
-pub(super) struct Named(pub(super) String);
+/// The parameter of a path. Rejections are JSON.
+pub(super) struct PathParam(pub(super) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync> FromRequestParts<S> for PathParam {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let named = Path::from_request_parts(parts, state).await;
         named.map(|Path(name)| Self(name)).map_err(|error| {
-            let text = format!("the path is not understood: {}", error.body_text());
+            let text = format!("malformed path: {}", error.body_text());
             Failure::new(StatusCode::BAD_REQUEST, "BAD_PATH", text)
         })
     }
 }
 
-/// A message of the protocol.
-pub(super) fn said<B: Body>(body: &B) -> Response {
-    json(StatusCode::OK, message::encode(body))
+pub(super) fn json_message<B: Body>(body: &B) -> Response {
+    json_bytes(StatusCode::OK, message::encode(body))
 }
 
-pub(super) fn shown<T: Serialize>(value: &T) -> Response {
-    json(StatusCode::OK, serde_json::to_vec(value).unwrap_or_default())
+pub(super) fn json<T: Serialize>(value: &T) -> Response {
+    json_bytes(StatusCode::OK, serde_json::to_vec(value).unwrap_or_default())
 }
 
 pub(super) fn reply(reply: Reply) -> Response {
     match reply {
         Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } | Reply::MayStore { .. } => {
-            json(StatusCode::OK, b"{}".to_vec())
+            json_bytes(StatusCode::OK, b"{}".to_vec())
         }
-        Reply::Submitted { run_id, before } => shown(&Submitted { run_id, before }),
-        Reply::Granted(message) => said(&*message),
-        Reply::NoWork(message) => said(&message),
-        Reply::Acked(message) => said(&message),
-        Reply::Beat(message) => said(&message),
-        Reply::Completed(message) => said(&message),
-        Reply::Canceled(message) => said(&message),
-        Reply::Logged(message) => said(&message),
-        Reply::Upload(message) => said(&message),
+        Reply::Submitted { run_id, before } => json(&Submitted { run_id, before }),
+        Reply::Granted(message) => json_message(&*message),
+        Reply::NoWork(message) => json_message(&message),
+        Reply::Acked(message) => json_message(&message),
+        Reply::Beat(message) => json_message(&message),
+        Reply::Completed(message) => json_message(&message),
+        Reply::Canceled(message) => json_message(&message),
+        Reply::Logged(message) => json_message(&message),
+        Reply::Upload(message) => json_message(&message),
     }
 }

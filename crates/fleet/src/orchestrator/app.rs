@@ -1,20 +1,20 @@
-//! What all handlers share.
+//! State shared by all handlers, and the background sweep.
 
 use super::answer::Failure;
+use super::api::TokenLimits;
 use super::config::{Config, StoreConfig};
-use super::door::Door;
-use super::guard::KnownKeys;
-use super::incoming::UnderWay;
+use super::guard::KeyCache;
 use super::metrics::Metrics;
 use super::pages::Pages;
-use super::people::Ceilings;
-use super::places::Places;
 use super::removal::Removals;
 use super::roster::Roster;
 use super::server::ServeError;
-use super::sight::Crew;
+use super::slots::StreamSlots;
+use super::tokens::TokenFile;
+use super::uploads::ActiveUploads;
+use super::views::WorkerListCache;
 use super::waiters::Waiters;
-use super::watch::{Lookouts, WATCHED_MAX};
+use super::watch::{SharedViews, WATCHED_MAX};
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
 use crate::id::{JobId, RunId};
@@ -27,9 +27,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 
-/// Changes that one who watches may fall behind; then it looks at all of it again.
+/// Capacity of the news channel. A watcher that falls further behind refreshes.
 const NEWS_MAX: usize = 256;
-/// How often runs are forgotten after one sweep at most: leases are looked at in between.
+/// Most rounds of removing old runs after one sweep. Leases are swept in between.
 const FORGETS_MAX: usize = 16;
 
 /// An orchestrator without a socket.
@@ -41,32 +41,31 @@ pub(super) struct Inner {
     pub(super) store: AnyStore,
     pub(super) objects: Objects,
     pub(super) grants: Grants,
-    pub(super) under_way: UnderWay,
+    pub(super) uploads: ActiveUploads,
     pub(super) removals: Removals,
     pub(super) audit: Audit,
-    pub(super) door: Door,
+    pub(super) tokens: TokenFile,
     pub(super) roster: Roster,
-    pub(super) crew: Crew,
-    pub(super) ceilings: Ceilings,
+    pub(super) worker_cache: WorkerListCache,
+    pub(super) token_limits: TokenLimits,
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
-    pub(super) keys: KnownKeys,
-    /// Places for those who watch runs.
-    pub(super) watchers: Places,
-    pub(super) lookouts: Lookouts,
+    pub(super) keys: KeyCache,
+    /// Limits event streams of runs.
+    pub(super) watchers: StreamSlots,
+    pub(super) shared_views: SharedViews,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
-    /// Where there is a broker.
+    /// Set if there is a broker.
     pub(super) publisher: OnceLock<Publisher>,
     stopping: watch::Sender<bool>,
 }
 
 impl App {
-    /// Opens the store and the folders.
     pub async fn open(config: Config) -> Result<Self, ServeError> {
         let now = config.clock.now();
-        // A bucket has bounds of its own.
+        // A bucket has limits of its own.
         let objects_bytes_max =
             config.bucket.as_ref().map_or(config.objects_bytes_max, |_| u64::MAX);
         // Sweeps are what looks at the clock if nothing else happens.
@@ -86,26 +85,26 @@ impl App {
         let objects = objects.map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
         let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
-        let door = Door::new(config.access.clone(), config.access_file.clone());
-        door.look();
+        let tokens = TokenFile::new(config.access.clone(), config.access_file.clone());
+        tokens.look();
         Ok(Self(Arc::new(Inner {
             config,
             store,
             objects,
             grants: Grants::default(),
-            under_way: UnderWay::default(),
+            uploads: ActiveUploads::default(),
             removals: Removals::default(),
             audit,
-            door,
+            tokens,
             roster: Roster::default(),
-            crew: Crew::default(),
-            ceilings: Ceilings::default(),
+            worker_cache: WorkerListCache::default(),
+            token_limits: TokenLimits::default(),
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,
-            keys: KnownKeys::default(),
-            watchers: Places::new(WATCHED_MAX),
-            lookouts: Lookouts::default(),
+            keys: KeyCache::default(),
+            watchers: StreamSlots::new(WATCHED_MAX),
+            shared_views: SharedViews::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             publisher: OnceLock::new(),
@@ -113,7 +112,7 @@ impl App {
         })))
     }
 
-    /// The store's rows, for whoever shares the process.
+    /// The store, for code in the same process.
     pub fn store(&self) -> &AnyStore {
         &self.0.store
     }
@@ -122,7 +121,7 @@ impl App {
         self.0.config.clock.now()
     }
 
-    /// Hands an event to the rules, and does what follows from it.
+    /// Handles an event in the store, and performs the actions that follow.
     pub async fn handle(
         &self,
         event: Event,
@@ -146,7 +145,7 @@ impl App {
                 self.wake(tags, pause_ms);
             }
             Action::Room => self.0.waiters.wake(&BTreeSet::new()),
-            // A broker tells the runner at once, the next heartbeat otherwise.
+            // The runner learns it from the broker, or from its next heartbeat.
             Action::Cancel(_, message) => self.tell(&message.job_id),
             Action::JobEnded(job_id, outcome) => {
                 self.0.metrics.job_ended(&outcome);
@@ -170,7 +169,7 @@ impl App {
         });
     }
 
-    /// Tells those who watch that a run changed. Nobody may be there.
+    /// Notifies watchers of a job's run.
     pub(super) fn tell(&self, job: &JobId) {
         if let Some(run) = job.run() {
             self.tell_run(run);
@@ -178,18 +177,17 @@ impl App {
     }
 
     fn tell_run(&self, run: RunId) {
-        // Before anybody hears of it and looks.
-        self.0.lookouts.told(&run);
+        // Before a watcher is notified and looks.
+        self.0.shared_views.invalidate(&run);
         let _ = self.0.news.send(run);
     }
 
-    /// Writes a line into the audit log.
     pub(super) fn note(&self, who: &str, action: &str, of: &str, outcome: Result<(), &Failure>) {
         let outcome = outcome.map_or_else(|failure| failure.code, |()| OK);
         self.0.audit.write(&Entry { at: self.now().timestamp(), who, action, of, outcome });
     }
 
-    /// Becomes true when the orchestrator stops.
+    /// Becomes true at shutdown.
     pub(super) fn stopping(&self) -> watch::Receiver<bool> {
         self.0.stopping.subscribe()
     }
@@ -198,7 +196,7 @@ impl App {
         self.0.stopping.send_replace(true);
     }
 
-    /// Looks for leases that are over, again and again. Returns when the store is closed.
+    /// Expires leases and removes old runs periodically. Returns when the store is closed.
     pub(super) async fn sweep(self) {
         let mut every = tokio::time::interval(self.0.config.sweep_every);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -207,7 +205,7 @@ impl App {
             if !self.0.store.is_open() {
                 return;
             }
-            self.0.door.look();
+            self.0.tokens.look();
             self.sweep_all().await;
             self.forget().await;
         }
@@ -222,13 +220,12 @@ impl App {
             if !more {
                 return;
             }
-            // Between two sweeps whoever waits for the store has its turn.
+            // Lets other requests reach the store.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Forgets runs that were kept long enough, or that there is no room for; if they are many, the rest
-    /// has its turn after the next sweep.
+    /// Removes runs past retention, or for which there is no room. The rest of many waits for the next sweep.
     async fn forget(&self) {
         let keep_seconds = self.0.config.keep_seconds;
         for _ in 0..FORGETS_MAX {
@@ -241,7 +238,7 @@ impl App {
             if !more {
                 return;
             }
-            // Those who beat are looked after meanwhile.
+            // Leases are swept in between.
             self.sweep_all().await;
         }
     }

@@ -1,9 +1,8 @@
-//! Browsers on the orchestrator's own machine: where nobody shows a token, a page from anywhere that somebody
-//! looks at there could send requests, too.
+//! Protects an orchestrator without tokens against web pages: a browser on its machine could send requests
+//! for any page that it shows.
 //!
-//! A browser says which page a request comes from (`Origin`) and which name it was sent to (`Host`): the
-//! first must be the orchestrator's own, the second a name of this machine, or a name that leads here today
-//! and was somebody else's a minute ago would do. What a page can send without asking first is never JSON.
+//! `Origin` must be the orchestrator's own. `Host` must name this machine, against DNS rebinding. Bodies must
+//! be JSON, which a page of another origin cannot send without a preflight.
 
 use super::answer::Failure;
 use super::app::App;
@@ -13,9 +12,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use std::net::{IpAddr, SocketAddr};
 
-/// Lets requests in. Where there are tokens, they are enough.
-pub(super) async fn own_pages(State(app): State<App>, request: Request, next: Next) -> Response {
-    if app.0.door.is_open()
+/// With tokens every request passes: the token is enough.
+pub(super) async fn refuse_foreign_pages(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if app.0.tokens.is_open()
         && let Err(failure) = check(own_scheme(&app), &request)
     {
         return failure.into_response();
@@ -33,17 +36,16 @@ fn check(scheme: &str, request: &Request) -> Result<(), Failure> {
     let forbidden = |code, text: &str| Err(Failure::new(StatusCode::FORBIDDEN, code, text));
     let host = text(header::HOST);
     if host.is_some_and(|host| !is_local(host)) {
-        let text =
-            "without tokens it answers under 127.0.0.1 and localhost only; start it with tokens";
+        let text = "without tokens the host must be localhost or a loopback address; start the orchestrator with tokens";
         return forbidden("WRONG_HOST", text);
     }
     if let Some(origin) = text(header::ORIGIN)
         && origin.strip_prefix(scheme) != host
     {
-        let text = "without tokens it takes nothing from pages of others; start it with tokens";
+        let text = "cross-origin requests need tokens; start the orchestrator with tokens";
         return forbidden("WRONG_ORIGIN", text);
     }
-    // Whatever else changes something has a method that browsers ask for first.
+    // Other methods that change something need a preflight.
     let json = text(header::CONTENT_TYPE).is_some_and(is_json);
     if *method == Method::POST && path.starts_with("/api/") && !json {
         let text = "send `content-type: application/json`";

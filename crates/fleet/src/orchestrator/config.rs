@@ -1,4 +1,4 @@
-//! What an operator chooses.
+//! Configuration of an orchestrator.
 
 use super::tls::TlsFiles;
 use crate::auth::Access;
@@ -11,53 +11,52 @@ use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub enum StoreConfig {
-    /// Nowhere: gone with the process.
+    /// In memory, lost with the process.
     Memory,
-    /// A file of this name.
+    /// An SQLite file.
     Sqlite(PathBuf),
-    /// A PostgreSQL server at this URL, which other orchestrators may share.
+    /// URL of a PostgreSQL server, which other orchestrators may share.
     Postgres(String),
 }
 
 #[derive(Clone, Debug)]
 pub struct Config {
     pub store: StoreConfig,
-    /// Where objects are; if they are in a bucket, where they are on their way to it.
+    /// Directory of objects. With a bucket: of objects on their way to it.
     pub objects: PathBuf,
-    /// Most bytes of all objects in that folder together. More are refused until runs are forgotten.
+    /// Most bytes of objects in that directory. Uploads beyond it are refused until old runs are removed.
     pub objects_bytes_max: u64,
-    /// A bucket of an S3 store, which other orchestrators may share.
+    /// An S3 bucket, which other orchestrators may share.
     pub bucket: Option<BucketConfig>,
-    /// Where the audit log is.
+    /// File of the audit log.
     pub audit: Option<PathBuf>,
-    /// Where work is announced (transport A), besides being asked for.
+    /// Broker that announces jobs (transport A).
     pub broker: Option<broker::Config>,
-    /// Its certificate. None: plain HTTP, for this machine.
+    /// TLS certificate. None: plain HTTP, on loopback only.
     pub tls: Option<TlsFiles>,
-    /// Allows plain HTTP for other machines: everybody on the way can read and use what is sent.
+    /// Allows plain HTTP beyond loopback: everybody on the network path can read and use what is sent.
     pub insecure: bool,
-    /// Who may do what, at the start.
+    /// Tokens at the start.
     pub access: Access,
-    /// Where to look for changes of it: a file that has an [`Access`] in JSON.
+    /// File with an [`Access`] in JSON that replaces them whenever it changes.
     pub access_file: Option<PathBuf>,
     pub policy: Policy,
-    /// How often it looks for leases that are over.
+    /// Interval of sweeps for expired leases.
     pub sweep_every: Duration,
-    /// How long runs are kept after their end, with their logs and objects, in seconds.
+    /// Retention of ended runs with their logs and objects, in seconds.
     pub keep_seconds: u32,
-    /// How often runners that wait look again, in case nobody woke them.
+    /// How often a waiting runner queries the store again, in case a wake-up was lost.
     pub look_again: Duration,
     pub connections_max: usize,
-    /// The time that a peer may take over a request's head, and over its body if that is a message.
+    /// Longest time for a request's head, and for a body that is a message.
     pub request_timeout: Duration,
-    /// The time that open requests have when it stops.
+    /// Time for open requests at shutdown.
     pub drain: Duration,
-    /// Its clock.
     pub clock: Clock,
 }
 
 impl Config {
-    /// Everything under one folder, with the defaults of the protocol.
+    /// Everything below one directory, with the protocol's defaults.
     pub fn in_folder(folder: &std::path::Path) -> Self {
         Self {
             store: StoreConfig::Sqlite(folder.join("fleet.db")),

@@ -1,8 +1,7 @@
-//! What changes, as server-sent events: shown when it is asked for, and again whenever it has changed.
+//! Server-sent events of something that changes: its state at first, and again after each change.
 //!
-//! Each event is the whole of what is watched: whoever missed some has missed nothing. The last one is
-//! called `end`. It is looked again when somebody tells, and every now and then: heartbeats and logs tell
-//! nobody.
+//! Each event is the whole state, so missed events do no harm. The last one is called `end`. The state is
+//! read again on news and once a second: heartbeats and logs make no news.
 
 use super::app::App;
 use crate::id::RunId;
@@ -14,29 +13,29 @@ use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 
-/// At least as often as this.
+/// Longest time between two reads.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// What is watched as it is now.
+/// The rendered state.
 #[derive(Clone)]
-pub(super) struct Seen {
+pub(super) struct Rendered {
     pub(super) text: String,
-    /// It will not change any more.
+    /// It is final.
     pub(super) ended: bool,
 }
 
-/// Something that can be looked at again and again.
+/// Something that can be watched.
 pub(super) trait Watched: Send + 'static {
-    /// What its events are called, but for the last.
+    /// Name of its events, except the last.
     const NAME: &'static str;
-    /// No more often than this.
+    /// Shortest time between two reads.
     const PAUSE: Duration;
 
-    /// Whether news of this run are news of it.
+    /// Whether it may change with this run.
     fn concerns(&self, run: &RunId) -> bool;
 
-    /// As it is now; none if it cannot be seen.
-    fn look(&self, app: &App) -> impl Future<Output = Option<Seen>> + Send;
+    /// Its current state. None: unavailable.
+    fn look(&self, app: &App) -> impl Future<Output = Option<Rendered>> + Send;
 }
 
 struct Feed<W> {
@@ -49,14 +48,14 @@ struct Feed<W> {
     ended: bool,
 }
 
-/// A stream of it, if `first` finds that it is there: what is not there is answered as such, and not as a
-/// stream that ends at once.
+/// Opens a stream after `first` has succeeded, so that a missing resource is answered with 404 and not with
+/// an empty stream.
 pub(super) async fn open<W: Watched, E>(
     app: App,
     of: W,
     first: impl AsyncFnOnce(&App, &W) -> Result<(), E>,
 ) -> Result<Response, E> {
-    // Before the first look: nothing falls in between.
+    // Before the first read, so no change is missed.
     let (news, stopping) = (app.0.news.subscribe(), app.stopping());
     first(&app, &of).await?;
     let feed = Feed { app, of, news, stopping, last: None, looked: None, ended: false };
@@ -74,8 +73,8 @@ impl<W: Watched> Feed<W> {
                 return None;
             }
             self.pause().await;
-            // A store that fails ends the stream: the reader comes back, perhaps to another.
-            let Seen { text, ended } = self.of.look(&self.app).await?;
+            // A failing store ends the stream: the client reconnects, perhaps to another orchestrator.
+            let Rendered { text, ended } = self.of.look(&self.app).await?;
             if !ended && self.last.as_ref() == Some(&text) {
                 continue;
             }
@@ -87,7 +86,7 @@ impl<W: Watched> Feed<W> {
         }
     }
 
-    /// Until it is worth looking again.
+    /// Waits until the state should be read again.
     async fn pause(&mut self) {
         if let Some(looked) = self.looked {
             let again = sleep_until(looked + LOOK);

@@ -1,6 +1,6 @@
-//! Who sends a request, and its body, read no further than it may go.
+//! Authentication of requests, and bounded reading of bodies.
 //!
-//! Who it is comes first, as far as a head can say it: nothing is read for strangers.
+//! The sender is checked by the head first: no body is read for strangers.
 
 use super::answer::Failure;
 use super::app::App;
@@ -17,17 +17,17 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A key that was looked up is believed so long: an expulsion by another orchestrator is noticed then.
+/// How long a key is cached. An expulsion by another orchestrator takes effect after this.
 const KNOWN_FOR: Duration = Duration::from_secs(10);
 const KNOWN_MAX: usize = 100_000;
-/// A hash of bytes that are not read at once.
+/// Header with the hash of a body that is streamed.
 pub(super) const CONTENT_HASH: &str = "remuda-content-sha256";
 
-/// Keys that were looked up.
+/// Cache of registered keys.
 #[derive(Debug, Default)]
-pub(super) struct KnownKeys(Mutex<BTreeMap<KeyId, (WorkerRecord, Instant)>>);
+pub(super) struct KeyCache(Mutex<BTreeMap<KeyId, (WorkerRecord, Instant)>>);
 
-impl KnownKeys {
+impl KeyCache {
     fn get(&self, id: &KeyId) -> Option<WorkerRecord> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (worker, since) = known.get(id)?;
@@ -40,7 +40,7 @@ impl KnownKeys {
             known.clear();
         }
         let id = worker.key.id();
-        // Somebody may have read the row before it was expelled, and come late with it.
+        // A concurrent request may bring a row from before the expulsion.
         if known.get(&id).is_some_and(|(known, _)| known.expelled_at > worker.expelled_at) {
             return;
         }
@@ -48,12 +48,12 @@ impl KnownKeys {
     }
 }
 
-/// A machine whose request it is; none where everybody may do everything.
+/// The key that signed a request. None: the orchestrator has no tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Machine(pub(super) Option<KeyId>);
 
 impl Machine {
-    /// Whether it may speak for this runner.
+    /// Refuses runners of other machines.
     pub(super) fn speaks_for(&self, runner: &RunnerId) -> Result<(), Failure> {
         match &self.0 {
             Some(key) if !runner.belongs_to(key) => {
@@ -74,9 +74,9 @@ fn unauthorized(text: &str) -> Failure {
 }
 
 impl App {
-    /// Whose token the request shows, if it allows what is wanted.
+    /// The name of the request's token, if its scope allows this.
     pub(super) fn person(&self, headers: &HeaderMap, wanted: Scope) -> Result<String, Failure> {
-        if self.0.door.is_open() {
+        if self.0.tokens.is_open() {
             return Ok("anybody".to_owned());
         }
         let token = self.token(headers)?;
@@ -91,19 +91,19 @@ impl App {
         Ok(token.name)
     }
 
-    /// The token that the request shows.
+    /// The request's token.
     pub(super) fn token(&self, headers: &HeaderMap) -> Result<Token, Failure> {
-        let access = self.0.door.access();
+        let access = self.0.tokens.access();
         let token = authorization(headers).and_then(|value| value.strip_prefix("Bearer "));
-        let token = token.ok_or_else(|| unauthorized("show a token: `authorization: Bearer …`"))?;
+        let token = token.ok_or_else(|| unauthorized("send a token: `authorization: Bearer …`"))?;
         let token = access.find(token);
-        let token = token.ok_or_else(|| unauthorized("this token is not, or no longer, known"))?;
+        let token = token.ok_or_else(|| unauthorized("unknown token"))?;
         Ok(token.clone())
     }
 
-    /// Whose key the request says it is signed with, if that key was let in.
+    /// The signature that the request claims, if its key is registered.
     async fn claimed(&self, headers: &HeaderMap) -> Result<Option<Signature>, Failure> {
-        if self.0.door.is_open() {
+        if self.0.tokens.is_open() {
             return Ok(None);
         }
         let header = authorization(headers).filter(|header| Signature::is_one(header));
@@ -129,7 +129,7 @@ impl App {
         Ok(Some(signature))
     }
 
-    /// Whether the claim is true of this request. Once.
+    /// Verifies the claimed signature. It is accepted once.
     fn prove(
         &self,
         claimed: Option<Signature>,
@@ -154,7 +154,7 @@ impl App {
         Ok((decode(&bytes)?, machine))
     }
 
-    /// A worker's request whose bytes are for later: it is signed with their hash.
+    /// Checks a worker's request with a streamed body, which is signed with the body's hash.
     pub(super) async fn head(&self, parts: &Parts) -> Result<(String, Machine), Failure> {
         let claimed = self.claimed(&parts.headers).await?;
         let hash = parts.headers.get(CONTENT_HASH).and_then(|hash| hash.to_str().ok());
@@ -166,7 +166,7 @@ impl App {
         Ok((hash.to_owned(), machine))
     }
 
-    /// A body, if it is no longer than a message and comes in time.
+    /// Reads a body with a message's limits on size and time.
     pub(super) async fn read(
         &self,
         headers: &HeaderMap,
@@ -182,7 +182,7 @@ impl App {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(_)) => Err(MessageError::TooLarge { found: MESSAGE_BYTES_MAX + 1 }.into()),
             Err(_) => {
-                let text = "the body did not come in time; send it again";
+                let text = "timeout while reading the body; send it again";
                 Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text))
             }
         }

@@ -1,41 +1,40 @@
 //! The orchestrator: the protocol's rules behind HTTP (transport B).
 //!
-//! A handler reads a message with limits, finds out who sent it, gives the store one event and writes
-//! the answer. It decides nothing. Besides there are a sweep every now and then, runners that wait for
-//! work, and people who watch.
+//! A handler reads a message under limits, authenticates the sender, gives the store one event and writes the
+//! answer. It decides nothing. Beside the handlers run a periodic sweep, waiting runners and event streams.
 //!
-//! `router` has every path with its handler and its description in one call; `openapi` makes both
-//! the routes and the document of it. `pages` shows what the API knows, and changes nothing.
+//! `router` lists every path with its handler and description; `openapi` makes the routes and the document of
+//! it. `pages` renders what the API shows, read-only.
 
 mod answer;
+mod api;
 mod app;
 mod browser;
 mod config;
-mod door;
-mod elsewhere;
 mod feed;
 mod guard;
-mod incoming;
 mod metrics;
 mod openapi;
 mod pages;
-mod people;
-mod places;
+mod peers;
 mod removal;
-mod reports;
 mod roster;
 mod router;
 mod server;
-mod sight;
+mod slots;
 mod tls;
+mod tokens;
 mod upload;
+mod uploads;
+mod views;
 mod waiters;
 mod watch;
+mod worker_api;
 mod workers;
 
+pub(crate) use api::RUN_ID;
 pub use app::App;
 pub use config::{Config, StoreConfig};
-pub(crate) use people::RUN_ID;
 pub use router::router;
 pub use server::{ServeError, serve};
 pub use tls::{TlsError, TlsFiles};

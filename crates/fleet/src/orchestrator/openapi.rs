@@ -1,8 +1,10 @@
-//! `GET /openapi.json`: what can be asked for, for programs.
+//! `GET /openapi.json`: the description of the API.
 //!
-//! A route is put up by [`Api::on`] and by nothing else, with its description in the same call: so the
-//! document cannot know a path that the orchestrator does not, nor the other way round. Schemas come
-//! from the types that are read and written.
+//! [`Api::on`] adds a route and its description in one call, so neither exists without the other. Schemas
+//! come from the types on the wire.
+//!
+//! Not `utoipa-axum`: it writes one path into both the router and the document, which differ for wildcards
+//! (`{*path}`), and its macro describes a handler once, while `report::<M>` serves six routes.
 
 use super::app::App;
 use crate::message::{Body, ErrorBody, StaleLease};
@@ -30,7 +32,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 type Named = (String, RefOr<Schema>);
 
-/// Routes and what is said of them.
+/// Routes and their descriptions.
 #[derive(Default)]
 pub(super) struct Api {
     router: Router<App>,
@@ -39,13 +41,12 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// Puts a handler up.
     pub(super) fn on<H, T>(
         mut self,
         method: HttpMethod,
         path: &str,
         handler: H,
-        about: About,
+        operation: Operation,
     ) -> Self
     where
         H: Handler<T, App>,
@@ -58,43 +59,41 @@ impl Api {
             _ => MethodFilter::GET,
         };
         self.router = self.router.route(path, on(filter, handler));
-        let About { mut operation, schemas } = about;
-        // A rest of several segments is written with a star here, and has no word in OpenAPI.
+        let Operation { mut builder, schemas } = operation;
+        // OpenAPI has no wildcards.
         let path = path.replace("{*", "{");
         for piece in path.split('/').filter_map(|piece| piece.strip_prefix('{')) {
             let name = piece.trim_end_matches('}');
             let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path);
-            operation = operation
+            builder = builder
                 .parameter(parameter.required(Required::True).schema(Some(String::schema())));
         }
-        self.paths.add_path_operation(path, vec![method], operation);
+        self.paths.add_path_operation(path, vec![method], builder);
         self.schemas.extend(schemas);
         self
     }
 
-    /// The routes.
     pub(super) fn router(self) -> Router<App> {
         self.router
     }
 
-    /// What is said of them.
     pub(super) fn document(self) -> OpenApi {
         let info = InfoBuilder::new()
             .title("Remuda fleet orchestrator")
             .version(env!("CARGO_PKG_VERSION"))
             .description(Some(
                 "Jobs under fenced leases. Errors are {\"error\": {code, message}} with stable \
-                 codes; a lease that is lost is answered with 409 and StaleLease.",
+                 codes; a lost lease is answered with 409 and StaleLease.",
             ))
             .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()));
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
-        let bearer = bearer.description(Some("A token; its scope says what it allows."));
+        let bearer = bearer.description(Some("A token with a sufficient scope."));
         let text = "Remuda key=…,time=…,nonce=…,sig=…: an Ed25519 signature of method, path, time, \
-                    nonce and the body's SHA-256, with a key that was enrolled.";
+                    nonce and the body's SHA-256, by an enrolled key.";
         let signed = ApiKeyValue::with_description(header::AUTHORIZATION.as_str(), text);
         let mut components = ComponentsBuilder::new()
-            .security_scheme(Who::TOKEN, SecurityScheme::Http(bearer.build()))
-            .security_scheme(Who::SIGNATURE, SecurityScheme::ApiKey(ApiKey::Header(signed)));
+            .security_scheme(Auth::TOKEN, SecurityScheme::Http(bearer.build()))
+            .security_scheme(Auth::SIGNATURE, SecurityScheme::ApiKey(ApiKey::Header(signed)));
         for (name, schema) in self.schemas {
             components = components.schema(name, schema);
         }
@@ -106,48 +105,46 @@ impl Api {
     }
 }
 
-/// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
-    /// Everybody.
-    Anybody,
-    /// Who has a token of at least this scope.
+pub(super) enum Auth {
+    None,
+    /// A token of at least this scope.
     Token(&'static str),
-    /// A worker with a key that was enrolled.
+    /// The signature of a registered key.
     Worker,
 }
 
-impl Who {
+impl Auth {
     const TOKEN: &'static str = "token";
     const SIGNATURE: &'static str = "signature";
 }
 
-/// What is said of a route.
-pub(super) struct About {
-    operation: OperationBuilder,
+/// Description of a route.
+pub(super) struct Operation {
+    builder: OperationBuilder,
     schemas: Vec<Named>,
 }
 
-impl About {
-    /// `id` is unique; `text` says what it does.
-    pub(super) fn new(id: &str, who: Who, text: &str) -> Self {
+impl Operation {
+    /// `id` is unique; `text` is the summary.
+    pub(super) fn new(id: &str, auth: Auth, text: &str) -> Self {
         let empty: [&str; 0] = [];
-        let (tag, scheme) = match who {
-            Who::Anybody => ("anybody", None),
-            Who::Token(scope) => (scope, Some(Who::TOKEN)),
-            Who::Worker => ("worker", Some(Who::SIGNATURE)),
+        let (tag, scheme) = match auth {
+            Auth::None => ("anybody", None),
+            Auth::Token(scope) => (scope, Some(Auth::TOKEN)),
+            Auth::Worker => ("worker", Some(Auth::SIGNATURE)),
         };
-        let mut operation =
+        let mut builder =
             OperationBuilder::new().operation_id(Some(id)).summary(Some(text)).tag(tag);
         if let Some(scheme) = scheme {
-            operation = operation.security(SecurityRequirement::new(scheme, empty));
+            builder = builder.security(SecurityRequirement::new(scheme, empty));
         }
-        let about = Self { operation, schemas: Vec::new() };
-        match who {
-            Who::Anybody => about,
-            Who::Token(_) => about.answer::<ErrorBody>("default", "Why not"),
-            Who::Worker => about
-                .answer::<ErrorBody>("default", "Why not")
+        let operation = Self { builder, schemas: Vec::new() };
+        match auth {
+            Auth::None => operation,
+            Auth::Token(_) => operation.answer::<ErrorBody>("default", "Error"),
+            Auth::Worker => operation
+                .answer::<ErrorBody>("default", "Error")
                 .answer_message::<StaleLease>("409", "The lease is lost"),
         }
     }
@@ -158,7 +155,7 @@ impl About {
         Content::new(Some(Ref::from_schema_name(T::name())))
     }
 
-    /// The same, of a message: its `type` is the name of its type, which the type does not know.
+    /// Schema of a message, with its `type`, which is no field of the Rust type.
     fn message<B: Body + ToSchema>(&mut self) -> Content {
         let content = self.named::<B>();
         for (name, schema) in &mut self.schemas {
@@ -174,34 +171,34 @@ impl About {
         content
     }
 
-    /// It takes this.
-    pub(super) fn takes<B: Body + ToSchema>(mut self) -> Self {
+    /// Request body: a message.
+    pub(super) fn body<B: Body + ToSchema>(mut self) -> Self {
         let body = RequestBodyBuilder::new().content("application/json", self.message::<B>());
         let body = body.required(Some(Required::True)).build();
-        self.operation = self.operation.request_body(Some(body));
+        self.builder = self.builder.request_body(Some(body));
         self
     }
 
-    /// It takes bytes.
-    pub(super) fn takes_bytes(mut self) -> Self {
+    /// Request body: bytes.
+    pub(super) fn body_bytes(mut self) -> Self {
         let bytes = Content::new(Some(ObjectBuilder::new()));
         let body = RequestBodyBuilder::new().content("application/octet-stream", bytes);
-        self.operation = self.operation.request_body(Some(body.build()));
+        self.builder = self.builder.request_body(Some(body.build()));
         self
     }
 
-    /// It answers with this.
-    pub(super) fn gives<T: ToSchema>(self) -> Self {
-        self.answer::<T>("200", "It")
+    /// Response: JSON.
+    pub(super) fn returns<T: ToSchema>(self) -> Self {
+        self.answer::<T>("200", "OK")
     }
 
-    /// It answers with this message.
-    pub(super) fn says<B: Body + ToSchema>(self) -> Self {
+    /// Response: a message.
+    pub(super) fn returns_message<B: Body + ToSchema>(self) -> Self {
         self.answer_message::<B>("200", B::TYPE)
     }
 
-    /// It answers with one of these messages.
-    pub(super) fn says_either<A: Body + ToSchema, B: Body + ToSchema>(mut self) -> Self {
+    /// Response: one of two messages.
+    pub(super) fn returns_either<A: Body + ToSchema, B: Body + ToSchema>(mut self) -> Self {
         self.message::<A>();
         self.message::<B>();
         let either = OneOfBuilder::new()
@@ -211,41 +208,39 @@ impl About {
         self.respond("200", &text, Content::new(Some(Schema::from(either))))
     }
 
-    /// It makes something new and answers with this, or with what it made of the same before.
-    pub(super) fn makes<T: ToSchema>(self) -> Self {
-        self.answer::<T>("201", "It is new").answer::<T>("200", "It was there")
+    /// Response: 201 if new, 200 if it existed.
+    pub(super) fn creates<T: ToSchema>(self) -> Self {
+        self.answer::<T>("201", "Created").answer::<T>("200", "Existed")
     }
 
-    /// It answers with this kind of text or bytes.
-    pub(super) fn gives_text(mut self, kind: &str) -> Self {
+    /// Response: text or bytes of this content type.
+    pub(super) fn returns_text(mut self, kind: &str) -> Self {
         let content = Content::new(Some(String::schema()));
         let response = ResponseBuilder::new().description(kind).content(kind, content);
-        self.operation = self.operation.response("200", response.build());
+        self.builder = self.builder.response("200", response.build());
         self
     }
 
-    /// It only says that it is done.
-    pub(super) fn does(self) -> Self {
+    /// Response: 200, empty.
+    pub(super) fn returns_nothing(self) -> Self {
         self.done("200")
     }
 
-    /// It only says that it is kept.
-    pub(super) fn keeps(self) -> Self {
+    /// Response: 201, empty.
+    pub(super) fn returns_created(self) -> Self {
         self.done("201")
     }
 
     fn done(mut self, status: &str) -> Self {
         let response = ResponseBuilder::new().description("Done");
-        self.operation = self.operation.response(status, response.build());
+        self.builder = self.builder.response(status, response.build());
         self
     }
 
-    /// It understands this in its query.
     pub(super) fn query(self, name: &str, text: &str) -> Self {
         self.parameter(ParameterIn::Query, name, text)
     }
 
-    /// It understands this header.
     pub(super) fn header(self, name: &str, text: &str) -> Self {
         self.parameter(ParameterIn::Header, name, text)
     }
@@ -258,7 +253,7 @@ impl About {
             .description(Some(text))
             .schema(Some(String::schema()))
             .build();
-        self.operation = self.operation.parameter(parameter);
+        self.builder = self.builder.parameter(parameter);
         self
     }
 
@@ -275,16 +270,15 @@ impl About {
     fn respond(mut self, status: &str, text: &str, content: Content) -> Self {
         let response =
             ResponseBuilder::new().description(text).content("application/json", content);
-        self.operation = self.operation.response(status, response.build());
+        self.builder = self.builder.response(status, response.build());
         self
     }
 }
 
-/// Made once: it does not change while the process runs.
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    let document = super::router::api().document();
+    let document = super::router::routes().document();
     document.to_json().unwrap_or_else(|error| {
-        tracing::error!(%error, "the description of the API is no JSON");
+        tracing::error!(%error, "OpenAPI serialisation failed");
         "{}".to_owned()
     })
 });

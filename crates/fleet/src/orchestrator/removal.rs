@@ -1,5 +1,5 @@
-//! Objects of runs that are forgotten. A task of its own removes them: a bucket may take any time for it, and
-//! leases are looked after meanwhile.
+//! Removes objects of removed runs, in a task of its own: a bucket may be slow, and leases must be swept
+//! meanwhile.
 
 use super::app::App;
 use crate::id::RunId;
@@ -9,14 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Runs whose objects wait to be removed. Those of others are left behind, which their owner is told.
+/// Capacity of the queue. Objects of further runs are left behind, which is logged.
 const WAITING_MAX: usize = 65_536;
-/// Runs whose objects are removed at the same time: most of it is waiting for a bucket's answers.
+/// Runs whose objects are removed concurrently. Most of the time is spent waiting for a bucket.
 const AT_ONCE: usize = 8;
-/// After one that failed: a bucket that is away is not asked all the time.
+/// Pause after a failure, so an unavailable bucket is not flooded.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// Runs whose objects are to go.
+/// Queue of runs whose objects must be removed.
 #[derive(Default)]
 pub(super) struct Removals {
     waiting: Mutex<Waiting>,
@@ -26,7 +26,7 @@ pub(super) struct Removals {
 #[derive(Default)]
 struct Waiting {
     next: VecDeque<RunId>,
-    /// These, and those whose turn it is.
+    /// Queued runs and those in progress.
     all: BTreeSet<RunId>,
 }
 
@@ -35,12 +35,12 @@ impl Removals {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These were forgotten, and may have left objects.
+    /// Queues runs that were removed and may have objects.
     pub(super) fn add(&self, runs: Vec<RunId>) {
         let mut waiting = self.waiting();
         for run in runs {
             if waiting.all.len() >= WAITING_MAX {
-                tracing::warn!(%run, "objects of a run are left behind");
+                tracing::warn!(%run, "removal queue full, objects left behind");
             } else if waiting.all.insert(run.clone()) {
                 waiting.next.push_back(run);
             }
@@ -48,7 +48,7 @@ impl Removals {
         self.more.notify_one();
     }
 
-    /// Whether objects of a run that had this id are still to go: a new one would lose its own with them.
+    /// Whether objects of an earlier run with this id remain: a new run would lose its own with them.
     pub(super) fn has(&self, run: &RunId) -> bool {
         self.waiting().all.contains(run)
     }
@@ -65,7 +65,7 @@ impl Removals {
     fn take(&self) -> Option<RunId> {
         let mut waiting = self.waiting();
         let run = waiting.next.pop_front();
-        // However many were added, one was woken: it wakes the next.
+        // `add` wakes one task, which wakes the next.
         if !waiting.next.is_empty() {
             self.more.notify_one();
         }
@@ -82,14 +82,14 @@ impl Removals {
 }
 
 impl App {
-    /// Removes objects of runs that were forgotten, of a few at a time. Never returns.
+    /// Removes objects of queued runs. Never returns.
     pub(super) async fn remove_objects(self) {
         let removing = (0..AT_ONCE).map(|_| self.remove_one_by_one());
         futures::future::join(self.left_behind(), futures::future::join_all(removing)).await;
     }
 
-    /// Adds runs that were forgotten by an orchestrator which ended before their objects were removed. Only what is
-    /// older than runs are kept: rows may have been restored from a copy that does not know the newest runs.
+    /// Queues runs that were removed by an orchestrator which stopped before it removed their objects. Only
+    /// runs past retention: a database restored from a backup does not know the newest runs.
     async fn left_behind(&self) {
         let age = Duration::from_secs(self.0.config.keep_seconds.into());
         let names = match self.0.objects.old_runs(age, WAITING_MAX).await {
@@ -110,8 +110,8 @@ impl App {
             match self.remove_objects_of(&run).await {
                 Ok(()) => removals.done(&run),
                 Err(error) => {
-                    tracing::warn!(error, %run, "objects of a run are not removed; they are tried again");
-                    // It waits here: one that always fails does not keep all from the others.
+                    tracing::warn!(error, %run, "failed to remove objects, retrying");
+                    // One run that always fails blocks one task only.
                     tokio::time::sleep(PAUSE).await;
                     removals.again(run);
                 }
@@ -120,7 +120,7 @@ impl App {
     }
 
     async fn remove_objects_of(&self, run: &RunId) -> Result<(), String> {
-        // Another one may have come under its name before it was known that this one's objects go.
+        // A new run may have taken the id before it was queued here.
         let again = self.0.store.run(run).await.map_err(|error| error.to_string())?;
         if again.is_some() {
             return Ok(());

@@ -1,6 +1,5 @@
-//! Runners that were heard of and have not left, for people to see. Nothing is decided by it, so it is not
-//! kept: after a restart it fills as runners speak, and each of several orchestrators knows those that speak
-//! to it.
+//! Runners heard of recently, for people. Nothing is decided by it, so it is not stored: it fills again after
+//! a restart, and each of several orchestrators knows the runners that connection to it.
 
 use crate::id::{KeyId, RunnerId};
 use crate::message::Tag;
@@ -8,29 +7,28 @@ use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whoever says nothing for so long is gone without goodbye: a question for work waits a minute at most.
+/// A runner silent for this long is dropped. A `LeaseRequest` waits a minute at most.
 const SILENCE_MILLIS_MAX: u64 = 150_000;
-/// Runners that are remembered. Beyond it, new ones work as well as others but are not shown.
+/// Most runners in the list. Further ones work normally but are not shown.
 const RUNNERS_MAX: usize = 50_000;
-/// Bytes of all their tags. Beyond it, of those that come it is not remembered what they can do.
+/// Most bytes of their tags. Beyond it capabilities of further runners are unknown.
 const TAG_BYTES_MAX: usize = 64 << 20;
 
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
-    /// What it can do. None: it has not asked for work here yet.
+    /// Capabilities. None: it has not asked for a job here yet.
     pub(super) capabilities: Option<Arc<BTreeSet<Tag>>>,
-    /// When it last spoke.
+    /// Time of its last message.
     pub(super) at: Millis,
 }
 
 impl Heard {
-    /// What remembering its tags takes.
     fn bytes(&self) -> usize {
         self.capabilities.as_ref().map_or(0, |tags| bytes(tags))
     }
 }
 
-/// Small ones take more than their text.
+/// 32 bytes of overhead per tag.
 fn bytes(tags: &BTreeSet<Tag>) -> usize {
     tags.iter().map(|tag| tag.as_str().len() + 32).sum()
 }
@@ -65,7 +63,6 @@ impl Known {
     }
 }
 
-/// Everybody, for many who look.
 #[derive(Debug, Default)]
 pub(super) struct Roster(Mutex<Known>);
 
@@ -74,7 +71,7 @@ impl Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A runner spoke; if it asked for work, it said what it can do.
+    /// Records a message of a runner, with its capabilities if it asked for a job.
     pub(super) fn heard(
         &self,
         now: Millis,
@@ -97,7 +94,7 @@ impl Roster {
         }
     }
 
-    /// A runner said that it goes. What is still on its way from it is said before.
+    /// Drops a runner that shut down.
     pub(super) fn left(&self, runner: &RunnerId) {
         let mut known = self.known();
         if let Some(heard) = known.runners.remove(runner) {
@@ -105,17 +102,15 @@ impl Roster {
         }
     }
 
-    /// A machine is not believed any more.
+    /// Drops the runners of an expelled machine.
     pub(super) fn expelled(&self, key: &KeyId) {
         self.known().keep(|runner, _| !runner.belongs_to(key));
     }
 
-    /// How many were heard of lately.
     pub(super) fn count(&self, now: Millis) -> usize {
         self.known().runners.values().filter(|heard| recent(now, heard)).count()
     }
 
-    /// Those that were heard of lately.
     pub(super) fn recent(&self, now: Millis) -> BTreeMap<RunnerId, Heard> {
         let mut known = self.known();
         known.keep(|_, heard| recent(now, heard));

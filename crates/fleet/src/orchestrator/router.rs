@@ -1,10 +1,10 @@
-//! Which path is whose.
+//! The routes.
 
 use super::answer::Failure;
 use super::app::App;
-use super::openapi::{About, Api, Who, openapi};
-use super::reports::{enrol, lease, leave, report};
-use super::{browser, metrics, pages, people, upload, watch, workers};
+use super::openapi::{Api, Auth, Operation, openapi};
+use super::worker_api::{enrol, lease, leave, report};
+use super::{api, browser, metrics, pages, upload, watch, workers};
 use crate::message::{
     AckLease, AckLeaseAck, CancelAck, CancelAckAck, Complete, CompleteAck, Enrol, Enrolled,
     Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, Leave, Left, LogAck, LogChunk, NoWork,
@@ -20,41 +20,46 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::HttpMethod::{Delete, Get, Post, Put};
 
-/// Every path (SPEC §14). Written out whole, not nested: workers sign the path as they send it, and
-/// inside a nest it is another.
+/// Every path (SPEC §14), written out whole: workers sign the full path, and a nested router would see part
+/// of it.
 pub fn router(app: App) -> Router {
-    api()
+    routes()
         .router()
         .fallback(async || Failure::not_found("path"))
         .method_not_allowed_fallback(async || {
             let text = "this path has other methods; see /openapi.json";
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", text).into_response()
         })
-        .layer(from_fn_with_state(app.clone(), browser::own_pages))
-        .layer(from_fn_with_state(app.clone(), tell_time))
+        .layer(from_fn_with_state(app.clone(), browser::refuse_foreign_pages))
+        .layer(from_fn_with_state(app.clone(), add_time))
         .with_state(app)
 }
 
-/// The same, with what is said of each.
-pub(super) fn api() -> Api {
+/// The routes with their descriptions.
+pub(super) fn routes() -> Api {
     let api = internal(Api::default());
     let api = jobs(runs(api));
-    let text = "Jobs, runners and messages, for Prometheus";
+    let text = "Metrics for Prometheus";
     let api = api
-        .on(Get, "/metrics", metrics::metrics, viewer("metrics", text).gives_text("text/plain"))
+        .on(
+            Get,
+            "/metrics",
+            metrics::metrics,
+            viewer("metrics", text).returns_text(metrics::OPEN_METRICS),
+        )
         .on(
             Get,
             "/health",
             health,
-            anybody("health", "It is there, and keeps rows").gives_text("text/plain"),
+            anybody("health", "Whether the store is open").returns_text("text/plain"),
         )
         .on(Get, "/openapi.json", openapi, {
-            anybody("openapi", "This document").gives_text("application/json")
+            anybody("openapi", "This document").returns_text("application/json")
         });
     human(api)
 }
 
-/// For those who start it again.
+/// For supervisors.
 async fn health(State(app): State<App>) -> (StatusCode, &'static str) {
     match app.0.store.is_open() {
         true => (StatusCode::OK, "ok"),
@@ -62,165 +67,185 @@ async fn health(State(app): State<App>) -> (StatusCode, &'static str) {
     }
 }
 
-fn worker(id: &str, text: &str) -> About {
-    About::new(id, Who::Worker, text)
+fn worker(id: &str, text: &str) -> Operation {
+    Operation::new(id, Auth::Worker, text)
 }
 
-fn viewer(id: &str, text: &str) -> About {
-    About::new(id, Who::Token("viewer"), text)
+fn viewer(id: &str, text: &str) -> Operation {
+    Operation::new(id, Auth::Token("viewer"), text)
 }
 
-fn submitter(id: &str, text: &str) -> About {
-    About::new(id, Who::Token("submitter"), text)
+fn submitter(id: &str, text: &str) -> Operation {
+    Operation::new(id, Auth::Token("submitter"), text)
 }
 
-fn operator(id: &str, text: &str) -> About {
-    About::new(id, Who::Token("operator"), text)
+fn operator(id: &str, text: &str) -> Operation {
+    Operation::new(id, Auth::Token("operator"), text)
 }
 
-fn anybody(id: &str, text: &str) -> About {
-    About::new(id, Who::Anybody, text)
+fn anybody(id: &str, text: &str) -> Operation {
+    Operation::new(id, Auth::None, text)
 }
 
 fn internal(api: Api) -> Api {
-    let about = About::new("enrol", Who::Token("enrol"), "Bring a machine's key");
+    let operation = Operation::new("enrol", Auth::Token("enrol"), "Register a machine's key");
     let api = api
-        .on(Post, "/api/v1/internal/enrol", enrol, about.takes::<Enrol>().says::<Enrolled>())
+        .on(
+            Post,
+            "/api/v1/internal/enrol",
+            enrol,
+            operation.body::<Enrol>().returns_message::<Enrolled>(),
+        )
         .on(Post, "/api/v1/internal/lease", lease, {
-            worker("lease", "Ask for work")
-                .takes::<LeaseRequest>()
-                .says_either::<LeaseGranted, NoWork>()
+            worker("lease", "Request a job")
+                .body::<LeaseRequest>()
+                .returns_either::<LeaseGranted, NoWork>()
         })
         .on(Post, "/api/v1/internal/ack-lease", report::<AckLease>, {
-            worker("ack_lease", "Accept a lease").takes::<AckLease>().says::<AckLeaseAck>()
+            worker("ack_lease", "Accept a lease")
+                .body::<AckLease>()
+                .returns_message::<AckLeaseAck>()
         })
         .on(Post, "/api/v1/internal/heartbeat", report::<Heartbeat>, {
-            worker("heartbeat", "Be alive").takes::<Heartbeat>().says::<HeartbeatAck>()
+            worker("heartbeat", "Extend a lease and report progress")
+                .body::<Heartbeat>()
+                .returns_message::<HeartbeatAck>()
         })
         .on(Post, "/api/v1/internal/complete", report::<Complete>, {
-            worker("complete", "Report a result").takes::<Complete>().says::<CompleteAck>()
+            worker("complete", "Report a result")
+                .body::<Complete>()
+                .returns_message::<CompleteAck>()
         })
         .on(Post, "/api/v1/internal/cancel-ack", report::<CancelAck>, {
-            worker("cancel_ack", "Report a stop").takes::<CancelAck>().says::<CancelAckAck>()
+            worker("cancel_ack", "Acknowledge a cancellation")
+                .body::<CancelAck>()
+                .returns_message::<CancelAckAck>()
         })
         .on(Post, "/api/v1/internal/leave", leave, {
-            worker("leave", "Say goodbye: it is not shown as a worker any more")
-                .takes::<Leave>()
-                .says::<Left>()
+            worker("leave", "Report that the runner shuts down")
+                .body::<Leave>()
+                .returns_message::<Left>()
         });
-    let put = worker("put_object", "Send an object's bytes, once")
-        .takes_bytes()
+    let put = worker("put_object", "Upload an object")
+        .body_bytes()
         .header("remuda-lease", "The lease")
         .header("remuda-runner", "The runner")
         .header("remuda-grant", "The grant of UploadGranted")
-        .header("remuda-content-sha256", "Of the bytes, in hex")
-        .keeps();
+        .header("remuda-content-sha256", "SHA-256 of the bytes, in hex")
+        .returns_created();
     api.on(Post, "/api/v1/internal/log", report::<LogChunk>, {
-        worker("log", "Send a piece of log").takes::<LogChunk>().says::<LogAck>()
+        worker("log", "Send a chunk of a log").body::<LogChunk>().returns_message::<LogAck>()
     })
     .on(Post, "/api/v1/internal/upload", report::<UploadRequest>, {
-        worker("upload", "Ask to keep an object").takes::<UploadRequest>().says::<UploadGranted>()
+        worker("upload", "Request the upload of an object")
+            .body::<UploadRequest>()
+            .returns_message::<UploadGranted>()
     })
     .on(Put, "/api/v1/internal/objects/{*path}", upload::put, put)
 }
 
-/// What is done with runs.
+/// Runs.
 fn runs(api: Api) -> Api {
-    let key = "The same again under the same key is the same run";
+    let key = "Repeating a submission under the same key has no effect";
     let submit = submitter("submit_run", "Submit a run")
         .header("Idempotency-Key", key)
-        .header("remuda-run-id", "The run's id, if the submitter chooses it; random and new")
-        .takes::<RunSubmission>()
-        .makes::<Submitted>();
+        .header("remuda-run-id", "Id of the run, chosen by the submitter: random and new")
+        .body::<RunSubmission>()
+        .creates::<Submitted>();
     let rerun = submitter("rerun_run", "Repeat a run").header("Idempotency-Key", key);
     let list = viewer("list_runs", "The newest runs")
-        .query("before", "`next` of the page before")
-        .query("limit", "50 unless said, 200 at most");
+        .query("before", "`next` of the previous page")
+        .query("limit", "Default 50, at most 200");
     let one =
-        viewer("run", "A run, and a page of its jobs").query("from", "`next` of the page before");
-    let events = viewer("watch_run", "The run whenever it changes, as server-sent events");
-    api.on(Post, "/api/v1/runs", people::submit, submit)
-        .on(Get, "/api/v1/runs", people::list, list.gives::<RunList>())
-        .on(Get, "/api/v1/runs/{id}", people::run, one.gives::<RunView>())
-        .on(Get, "/api/v1/runs/{id}/events", watch::events, events.gives_text("text/event-stream"))
-        .on(Post, "/api/v1/runs/{id}/cancel", people::cancel_run, {
-            submitter("cancel_run", "Stop a run").does()
+        viewer("run", "A run and a page of its jobs").query("from", "`next` of the previous page");
+    let events = viewer("watch_run", "The run after each change, as server-sent events");
+    api.on(Post, "/api/v1/runs", api::submit, submit)
+        .on(Get, "/api/v1/runs", api::list, list.returns::<RunList>())
+        .on(Get, "/api/v1/runs/{id}", api::run, one.returns::<RunView>())
+        .on(
+            Get,
+            "/api/v1/runs/{id}/events",
+            watch::events,
+            events.returns_text("text/event-stream"),
+        )
+        .on(Post, "/api/v1/runs/{id}/cancel", api::cancel_run, {
+            submitter("cancel_run", "Cancel a run").returns_nothing()
         })
-        .on(Post, "/api/v1/runs/{id}/rerun", people::rerun, rerun.makes::<Submitted>())
+        .on(Post, "/api/v1/runs/{id}/rerun", api::rerun, rerun.creates::<Submitted>())
 }
 
-/// What is done with jobs, limits and workers.
+/// Jobs, limits and workers.
 fn jobs(api: Api) -> Api {
-    let log = viewer("job_log", "A part of a job's log, as it was written")
-        .query("offset", "From which byte on")
-        .query("fence", "Of which grant; the newest unless said");
-    let limit = operator("set_limit", "How many jobs with a label may run at a time")
-        .query("limit", "As many as there are unless said");
-    let desired =
-        "Workers that would be busy, for autoscalers; jobs that limits hold back do not count";
-    api.on(Get, "/api/v1/jobs/{id}", people::job, viewer("job", "A job").gives::<JobView>())
-        .on(Get, "/api/v1/jobs/{id}/log", people::log, log.gives_text("text/plain"))
-        .on(Get, "/api/v1/jobs/{id}/output", people::output, {
-            viewer("job_output", "What a job's call gave").gives_text("application/octet-stream")
+    let log = viewer("job_log", "Part of a job's log, raw bytes")
+        .query("offset", "First byte. Default: 0")
+        .query("fence", "Fence of the grant. Default: the newest");
+    let limit = operator("set_limit", "Set the limit of a label")
+        .query("limit", "Most jobs at a time. Default: no limit");
+    let desired = "Workers that would be busy, for autoscalers, without jobs held back by limits";
+    api.on(Get, "/api/v1/jobs/{id}", api::job, viewer("job", "A job").returns::<JobView>())
+        .on(Get, "/api/v1/jobs/{id}/log", api::log, log.returns_text("text/plain"))
+        .on(Get, "/api/v1/jobs/{id}/output", api::output, {
+            viewer("job_output", "Output of a job's call").returns_text("application/octet-stream")
         })
-        .on(Post, "/api/v1/jobs/{id}/cancel", people::cancel_job, {
-            submitter("cancel_job", "Stop a job").does()
+        .on(Post, "/api/v1/jobs/{id}/cancel", api::cancel_job, {
+            submitter("cancel_job", "Cancel a job").returns_nothing()
         })
         .on(Get, "/api/v1/limits", workers::limits, {
-            viewer("limits", "How many jobs with a label may run, and do").gives::<LimitList>()
+            viewer("limits", "Limits and their usage").returns::<LimitList>()
         })
-        .on(Put, "/api/v1/limits/{label}", people::limit, limit.does())
+        .on(Put, "/api/v1/limits/{label}", api::limit, limit.returns_nothing())
         .on(Get, "/api/v1/queue", workers::queue, {
-            viewer("queue", "What waits and what is being done").gives::<QueueView>()
+            viewer("queue", "Waiting and running jobs").returns::<QueueView>()
         })
         .on(Get, "/api/v1/workers", workers::workers, {
-            viewer("workers", "Who works, or wants to").gives::<WorkerList>()
+            viewer("workers", "Known workers").returns::<WorkerList>()
         })
         .on(Get, "/api/v1/workers/desired", metrics::desired, {
-            viewer("desired_workers", desired).gives_text("application/json")
+            viewer("desired_workers", desired).returns_text("application/json")
         })
-        .on(Get, "/api/v1/token", people::token, {
-            About::new("token", Who::Token("any"), "What the token that is shown allows")
-                .gives::<TokenView>()
+        .on(Get, "/api/v1/token", api::token, {
+            Operation::new("token", Auth::Token("any"), "Permissions of the token")
+                .returns::<TokenView>()
         })
         .on(Get, "/api/v1/machines", workers::machines, {
-            viewer("machines", "Machines whose keys were enrolled").gives::<MachineList>()
+            viewer("machines", "Registered machines").returns::<MachineList>()
         })
-        .on(Delete, "/api/v1/workers/{key}", people::expel, {
-            operator("expel_worker", "Believe a machine's key no longer").does()
+        .on(Delete, "/api/v1/workers/{key}", api::expel, {
+            operator("expel_worker", "Expel a machine: its signatures are refused")
+                .returns_nothing()
         })
         .on(Get, "/api/v1/objects/{*path}", upload::get, {
-            viewer("get_object", "An object's bytes").gives_text("application/octet-stream")
+            viewer("get_object", "An object's bytes").returns_text("application/octet-stream")
         })
 }
 
-/// Pages. A browser has a cookie instead of a token's header.
+/// Pages, with a cookie instead of a token.
 fn human(api: Api) -> Api {
-    let page = |id: &str, text: &str| viewer(id, text).gives_text("text/html");
-    let live = viewer("live_page", "A page's inside whenever it changes");
-    let open = |id: &str, text: &str| anybody(id, text).gives_text("text/html");
+    let page = |id: &str, text: &str| viewer(id, text).returns_text("text/html");
+    let live = viewer("live_page", "A page's content after each change");
+    let open = |id: &str, text: &str| anybody(id, text).returns_text("text/html");
     api.on(Get, "/", pages::runs, page("runs_page", "Runs"))
         .on(Get, "/runs/{id}", pages::run, page("run_page", "A run"))
         .on(Get, "/jobs/{id}", pages::job, page("job_page", "A job and its log"))
         .on(Get, "/jobs/{id}/log", pages::log, {
-            viewer("log_page", "A part of a job's log").gives_text("text/plain")
+            viewer("log_page", "Part of a job's log").returns_text("text/plain")
         })
         .on(Get, "/queue", pages::queue, page("queue_page", "The queue"))
         .on(Get, "/workers", pages::workers, page("workers_page", "Workers"))
-        .on(Get, "/live/{*page}", pages::live, live.gives_text("text/event-stream"))
-        .on(Get, "/login", pages::form, open("login_page", "A form for a token"))
-        .on(Post, "/login", pages::login, open("login", "A token for a cookie"))
-        .on(Post, "/logout", pages::logout, open("logout", "The end of a cookie"))
+        .on(Get, "/live/{*page}", pages::live, live.returns_text("text/event-stream"))
+        .on(Get, "/login", pages::form, open("login_page", "Login form"))
+        .on(Post, "/login", pages::login, open("login", "Log in"))
+        .on(Post, "/logout", pages::logout, open("logout", "Log out"))
         .on(Get, "/assets/live.js", pages::script, {
-            anybody("live_script", "The pages' script").gives_text("text/javascript")
+            anybody("live_script", "The pages' script").returns_text("text/javascript")
         })
         .on(Get, "/assets/style.css", pages::style, {
-            anybody("style", "The pages' style").gives_text("text/css")
+            anybody("style", "The pages' style").returns_text("text/css")
         })
 }
 
-/// Every answer says what time it is here: workers sign with it.
-async fn tell_time(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Adds the orchestrator's time to every response: workers sign with it.
+async fn add_time(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     response.headers_mut().insert("remuda-time", HeaderValue::from(app.now().0));
     response

@@ -1,4 +1,4 @@
-//! Sockets: the accept loop, its limits, and an orderly end.
+//! The accept loop: limits, TLS and graceful shutdown.
 
 use super::app::App;
 use super::config::Config;
@@ -26,23 +26,22 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-/// Bytes of a request's head, and of what is read ahead.
+/// Buffer of a connection, and longest head of a request.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// After an accept that failed for want of resources.
+/// Pause after a failed accept, which usually means a lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// How TLS begins: a handshake's record.
+/// First byte of TLS: a handshake record.
 const TLS_HANDSHAKE: u8 = 0x16;
-/// What is answered to plain HTTP where there is TLS.
+/// Answer to plain HTTP on a TLS socket.
 const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\
     {\"error\":{\"code\":\"TLS_REQUIRED\",\"message\":\"this address requires TLS; use an https:// URL\"}}";
 
-/// Why there is no orchestrator.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("objects cannot be kept: {0}")]
+    #[error("the store of objects cannot be opened: {0}")]
     Objects(ObjectError),
     #[error("the audit log cannot be written: {0}")]
     Audit(io::Error),
@@ -50,8 +49,8 @@ pub enum ServeError {
         "the socket cannot be used: {0}; another program may have the address, change `listen`"
     )]
     Socket(io::Error),
-    /// Nobody looks after leases any more, or nobody keeps rows: a mistake in this program.
-    #[error("a part of it broke down, and leases would never end; start it again")]
+    /// The sweep or the store ended: a bug.
+    #[error("an internal task ended, so leases would never expire; restart the orchestrator")]
     Broken,
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -61,12 +60,12 @@ pub enum ServeError {
         "without TLS the orchestrator serves this machine only, because anyone on the network path could read tokens, leases and job variables; set a certificate and its key under [tls], or allow it with --insecure"
     )]
     Plain,
-    /// Everybody may do everything, and everybody can reach it.
+    /// No tokens, and reachable from other machines.
     #[error("without tokens it serves this machine only; listen on loopback, or set tokens")]
     Open,
 }
 
-/// Serves until `stop` resolves; then takes no more, lets open requests end, and closes the store.
+/// Serves until `stop` resolves, then drains open requests and closes the store.
 pub async fn serve(
     listener: TcpListener,
     config: Config,
@@ -89,7 +88,7 @@ pub async fn serve(
     if let Some(certificate) = &certificate {
         beside.spawn(certificate.clone().watch());
     }
-    // Without these it must not go on.
+    // The orchestrator stops if one of these ends.
     let mut needed = JoinSet::new();
     needed.spawn(app.clone().sweep());
     needed.spawn(app.clone().remove_objects());
@@ -103,7 +102,7 @@ pub async fn serve(
     };
     let tls = certificate.map(|certificate| certificate.acceptor());
     accept(listener, tls, &app, stop).await;
-    // They end at their next rest; then nobody has the app but this.
+    // They end at their next await. Then this is the only handle of the app.
     beside.shutdown().await;
     needed.shutdown().await;
     if broken {
@@ -111,7 +110,7 @@ pub async fn serve(
     }
     match Arc::try_unwrap(app.0) {
         Ok(inner) => Ok(inner.store.close().await?),
-        // Somebody did not end in time. Everything that was answered is kept all the same.
+        // A request outlived the drain. Everything that was answered is stored.
         Err(_) => Ok(()),
     }
 }
@@ -136,16 +135,16 @@ async fn accept(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
+                tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        // Over the limit: closed at once, which costs less than an answer.
+        // Over the limit: closing costs less than answering.
         let Ok(place) = places.clone().try_acquire_owned() else { continue };
         let _ = stream.set_nodelay(true);
         while connections.try_join_next().is_some() {}
-        let talk = Talk {
+        let connection = Connection {
             service: service.clone(),
             open: open.watcher(),
             patience: config.request_timeout,
@@ -153,15 +152,15 @@ async fn accept(
         let (tls, mut stopping) = (tls.clone(), app.stopping());
         connections.spawn(async move {
             match tls {
-                None => talk.with(stream).await,
-                // A handshake that is not done by then has nothing to finish.
+                None => connection.with(stream).await,
+                // At shutdown an unfinished handshake is dropped.
                 Some(tls) => {
                     let stream = tokio::select! {
-                        stream = handshake(&tls, stream, talk.patience) => stream,
+                        stream = handshake(&tls, stream, connection.patience) => stream,
                         _ = stopping.wait_for(|stop| *stop) => None,
                     };
                     if let Some(stream) = stream {
-                        talk.with(stream).await;
+                        connection.with(stream).await;
                     }
                 }
             }
@@ -171,12 +170,12 @@ async fn accept(
     drop((listener, service));
     app.stop();
     if tokio::time::timeout(config.drain, open.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not end in time");
+        tracing::warn!("drain timed out, open requests dropped");
     }
     connections.shutdown().await;
 }
 
-/// None: the peer gave up, took too long, or does not trust the certificate. That is not an error of this server.
+/// `None` if the peer gave up, was too slow, or does not trust the certificate.
 async fn handshake(
     tls: &TlsAcceptor,
     mut stream: TcpStream,
@@ -194,14 +193,14 @@ async fn handshake(
     tokio::time::timeout(patience, shaking).await.ok()?
 }
 
-struct Talk {
+struct Connection {
     service: Router,
     open: Watcher,
     patience: Duration,
 }
 
-impl Talk {
-    /// Answers requests until the connection ends.
+impl Connection {
+    /// Serves requests until the connection ends.
     async fn with(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let service = self.service;
         let answer = service_fn(move |request: hyper::Request<Incoming>| {
@@ -212,7 +211,7 @@ impl Talk {
             .header_read_timeout(self.patience)
             .max_buf_size(HEAD_BYTES_MAX)
             .serve_connection(TokioIo::new(stream), answer);
-        // A peer that breaks off, or speaks no HTTP, is its own business.
+        // Errors of the peer are ignored.
         let _ = self.open.watch(connection).await;
     }
 }

@@ -1,5 +1,4 @@
-//! TLS of the orchestrator's socket: a certificate from two files, which is read again when they change, so that
-//! renewing it needs no restart.
+//! TLS of the orchestrator's socket. The certificate is reloaded when its files change.
 
 use std::fmt;
 use std::io;
@@ -14,27 +13,25 @@ use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{self, ServerConfig};
 
-/// How often the files are looked at.
+/// Interval at which the files are checked.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Longest chain of certificates, or key, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate in PEM, and after it those that it was issued with.
+    /// Certificate chain in PEM, the server's own first.
     pub certificate: PathBuf,
-    /// Its private key in PEM.
+    /// Private key in PEM.
     pub key: PathBuf,
 }
 
 impl TlsFiles {
-    /// Whether the key and the certificate can be read and match.
+    /// Checks that key and certificate can be read and match.
     pub fn check(&self) -> Result<(), TlsError> {
         read(self).map(drop)
     }
 }
 
-/// Why there is no TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{path} cannot be used: {why}", path = .path.display())]
@@ -45,7 +42,7 @@ pub enum TlsError {
 
 type Modified = [Option<SystemTime>; 2];
 
-/// The certificate, as it is now.
+/// The current certificate.
 pub(super) struct Certificate {
     files: TlsFiles,
     known: RwLock<(Modified, Arc<CertifiedKey>)>,
@@ -79,7 +76,7 @@ impl Certificate {
         Arc::new(config).into()
     }
 
-    /// Looks for another certificate, again and again. Never returns.
+    /// Reloads the certificate when it changes. Never returns.
     pub(super) async fn watch(self: Arc<Self>) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -87,7 +84,7 @@ impl Certificate {
         }
     }
 
-    /// Files that cannot be read change nothing: they may be in the middle of being written.
+    /// Unreadable files change nothing: they may be half written.
     fn look(&self) {
         let changed = modified(&self.files);
         if changed == self.known.read().unwrap_or_else(PoisonError::into_inner).0 {

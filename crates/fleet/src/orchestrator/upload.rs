@@ -1,11 +1,11 @@
 //! Objects over HTTP: `PUT /api/v1/internal/objects/{path}` and `GET /api/v1/objects/{path}`.
 //!
-//! The lease is looked at twice: before the first byte is taken, and again when all are there, before
-//! they get their name. A runner that was suspended meanwhile leaves nothing.
+//! The lease is checked before the first byte, and again before the complete object gets its name. A runner
+//! that was suspended meanwhile leaves nothing.
 
-use super::answer::{Failure, Named};
+use super::answer::{Failure, PathParam};
 use super::app::App;
-use super::incoming::Pace;
+use super::uploads::RateFloor;
 use crate::auth::Scope;
 use crate::id::{LeaseId, RunnerId};
 use crate::lease::{Event, Reply};
@@ -23,14 +23,16 @@ fn field<T>(
 ) -> Result<T, Failure> {
     let value = headers.get(name).and_then(|value| read(value.to_str().ok()?));
     value.ok_or_else(|| {
-        let text = format!("`{name}` must be there, as UploadGranted and the lease say it");
+        let text = format!(
+            "header `{name}` missing or malformed; send what UploadGranted and the lease say"
+        );
         Failure::new(StatusCode::BAD_REQUEST, "BAD_HEADER", text)
     })
 }
 
 pub(super) async fn put(
     State(app): State<App>,
-    Named(path): Named,
+    PathParam(path): PathParam,
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
@@ -45,8 +47,7 @@ pub(super) async fn put(
     let Reply::MayStore { bytes_max } = app.ask(may.clone()).await? else {
         return Err(Failure::not_found("lease"));
     };
-    // Another orchestrator may have sealed it, or this one before a restart: what the lease asked for last is
-    // in its row.
+    // Sealed by another orchestrator, or by this one before a restart: the lease's row has its last request.
     let known =
         || Grants::bytes(&grant).filter(|bytes| bytes_max.is_some_and(|most| *bytes <= most));
     let bytes = sealed.or_else(known).ok_or_else(|| {
@@ -57,20 +58,20 @@ pub(super) async fn put(
         let text = "the bytes come too slowly, or stopped coming; send the object again";
         Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text)
     };
-    let _entered = app.0.under_way.enter(&lease, &path)?;
+    let _entered = app.0.uploads.enter(&lease, &path)?;
     let mut incoming = app.0.objects.begin(bytes).await?;
     let mut looked = Instant::now();
-    let mut pace = Pace::new(looked);
+    let mut rate = RateFloor::new(looked);
     let mut pieces = body.into_data_stream();
     loop {
         let next = tokio::time::timeout(app.0.config.request_timeout, pieces.next());
         match next.await {
             Ok(Some(Ok(piece))) => {
                 incoming.write(&piece).await?;
-                if !pace.keeps(Instant::now(), piece.len()) {
+                if !rate.keeps(Instant::now(), piece.len()) {
                     return Err(slow());
                 }
-                // Whoever lost its lease does not keep the room that was promised to it.
+                // A lost lease must not keep its reserved room.
                 if looked.elapsed() > app.0.config.request_timeout {
                     app.ask(may.clone()).await?;
                     looked = Instant::now();
@@ -89,12 +90,12 @@ pub(super) async fn put(
 pub(super) async fn get(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(path): Named,
+    PathParam(path): PathParam,
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let object = app.0.objects.read(&path).await?;
     let (body, bytes) = object.ok_or_else(|| Failure::not_found("object"))?;
-    // A job wrote it: no browser takes it for a page of ours.
+    // No browser may render what a job wrote.
     let kind = HeaderValue::from_static("application/octet-stream");
     let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
     let headers = response.headers_mut();

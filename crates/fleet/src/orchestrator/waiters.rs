@@ -1,12 +1,12 @@
-//! Runners that wait for work. A job that becomes ready wakes one that can do it, and no others: a
-//! thousand idle runners do not ask all at once.
+//! Waiting runners. A job that becomes ready wakes one that can run it, so a thousand idle runners do not
+//! query at once.
 
 use crate::message::Tag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// Those who wait, the longest first.
+/// Waiting runners, longest wait first.
 #[derive(Debug, Default)]
 pub(super) struct Waiters(Mutex<Waiting>);
 
@@ -16,7 +16,7 @@ struct Waiting {
     by_number: BTreeMap<u64, (BTreeSet<Tag>, Arc<Notify>)>,
 }
 
-/// A place among those who wait. It is given up when this is dropped.
+/// A waiting runner. Unregistered on drop.
 #[derive(Debug)]
 pub(super) struct Waiter<'a> {
     waiters: &'a Waiters,
@@ -25,7 +25,7 @@ pub(super) struct Waiter<'a> {
 }
 
 impl Waiters {
-    /// Begins to wait. Who takes a place before looking for work misses nothing.
+    /// Registers a runner. Call it before querying the store, so no wake-up is missed.
     pub(super) fn join(&self, capabilities: &BTreeSet<Tag>) -> Waiter<'_> {
         let wake = Arc::new(Notify::new());
         let mut waiting = self.lock();
@@ -35,7 +35,7 @@ impl Waiters {
         Waiter { waiters: self, number, wake }
     }
 
-    /// Wakes the one that has waited longest, of those that have these tags. It is not woken again.
+    /// Wakes and unregisters the longest-waiting runner that has these tags.
     pub(super) fn wake(&self, tags: &BTreeSet<Tag>) {
         let mut waiting = self.lock();
         let fits = |(number, (has, _)): (&u64, &(BTreeSet<Tag>, _))| {
@@ -57,7 +57,6 @@ impl Waiters {
 }
 
 impl Waiter<'_> {
-    /// Until it is woken.
     pub(super) async fn woken(&self) {
         self.wake.notified().await;
     }
@@ -66,7 +65,7 @@ impl Waiter<'_> {
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         let woken = self.waiters.lock().by_number.remove(&self.number).is_none();
-        // Whoever was woken and went away before looking must not take the news with it.
+        // A runner that left after its wake-up passes it on.
         if woken && futures::FutureExt::now_or_never(self.wake.notified()).is_some() {
             self.waiters.wake(&BTreeSet::new());
         }

@@ -1,15 +1,14 @@
-//! `GET /api/v1/runs/{id}/events`: a run as it changes, as server-sent events. Each `run` event is the
-//! first page of the [`RunView`](crate::view::RunView); of a run with several pages it has a revision of all of them.
+//! `GET /api/v1/runs/{id}/events`: a run's changes as server-sent events. Each `run` event is the first page
+//! of the [`RunView`](crate::view::RunView), with a revision of all pages.
 //!
-//! However many watch a run, one of them looks for all: a run may have a thousand jobs, and their rows are
-//! copied where leases are kept alive meanwhile.
+//! All streams of a run share one view: a run may have a thousand jobs, and reading them delays heartbeats.
 
-use super::answer::{Failure, Named};
+use super::answer::{Failure, PathParam};
+use super::api;
 use super::app::App;
-use super::feed::{self, LOOK, Seen, Watched};
-use super::people;
-use super::places::Place;
-use super::sight::WATCHING;
+use super::feed::{self, LOOK, Rendered, Watched};
+use super::slots::StreamSlot;
+use super::views::WATCHED_AGE_MAX;
 use crate::auth::Scope;
 use crate::id::RunId;
 use crate::lease::RunStatus;
@@ -25,19 +24,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Runs that are watched at a time: each is looked at every second, and none takes a worker's connection.
+/// Most streams. Each reads its run every second.
 pub(super) const WATCHED_MAX: usize = 1_024;
-/// What one who watches a run has seen, others are shown for so long, unless something was told of the run
-/// since. Who watches alone always looks itself.
+/// How long a view is shared, unless it is invalidated. Shorter than the interval of one stream, so a single
+/// watcher always reads anew.
 const SHOWN: Duration = Duration::from_millis(900);
 const _: () = assert!(SHOWN.as_millis() < LOOK.as_millis());
-/// No run is looked at more often than this, however many watch it and whatever is told of it.
+/// Shortest time between two reads of a run, for all watchers together.
 const PAUSE: Duration = Duration::from_millis(100);
 
 struct Run {
     id: RunId,
-    lookout: Arc<Lookout>,
-    _place: Place,
+    shared_view: Arc<SharedView>,
+    _place: StreamSlot,
 }
 
 impl Watched for Run {
@@ -48,124 +47,128 @@ impl Watched for Run {
         *run == self.id
     }
 
-    async fn look(&self, app: &App) -> Option<Seen> {
-        self.lookout.look(seen(app.clone(), self.id.clone())).await
+    async fn look(&self, app: &App) -> Option<Rendered> {
+        self.shared_view.render(render_run(app.clone(), self.id.clone())).await
     }
 }
 
-async fn seen(app: App, run: RunId) -> Option<Seen> {
-    let view = app.run_view(&run, WATCHING).await.ok()??.page(0);
+async fn render_run(app: App, run: RunId) -> Option<Rendered> {
+    let view = app.run_view(&run, WATCHED_AGE_MAX).await.ok()??.page(0);
     let ended = view.summary.status != RunStatus::Running;
-    Some(Seen { text: serde_json::to_string(&view).ok()?, ended })
+    Some(Rendered { text: serde_json::to_string(&view).ok()?, ended })
 }
 
-/// Runs that are watched. There are no more of them than places for those who watch.
+/// Shared views of watched runs. Bounded by the stream slots.
 #[derive(Default)]
-pub(super) struct Lookouts(Mutex<BTreeMap<RunId, Weak<Lookout>>>);
+pub(super) struct SharedViews(Mutex<BTreeMap<RunId, Weak<SharedView>>>);
 
-impl Lookouts {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<RunId, Weak<Lookout>>> {
+impl SharedViews {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<RunId, Weak<SharedView>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for all who watch a run at the same time.
-    fn at(&self, run: &RunId) -> Arc<Lookout> {
+    /// The view shared by all watchers of a run.
+    fn at(&self, run: &RunId) -> Arc<SharedView> {
         let mut all = self.all();
-        if let Some(lookout) = all.get(run).and_then(Weak::upgrade) {
-            return lookout;
+        if let Some(shared_view) = all.get(run).and_then(Weak::upgrade) {
+            return shared_view;
         }
-        // Those that nobody is at any more.
-        all.retain(|_, lookout| lookout.strong_count() > 0);
-        let lookout = Arc::default();
-        all.insert(run.clone(), Arc::downgrade(&lookout));
-        lookout
+        // Views without watchers.
+        all.retain(|_, shared_view| shared_view.strong_count() > 0);
+        let shared_view = Arc::default();
+        all.insert(run.clone(), Arc::downgrade(&shared_view));
+        shared_view
     }
 
-    /// Something was told of a run: what was seen of it before is not shown any more.
-    pub(super) fn told(&self, run: &RunId) {
-        let lookout = self.all().get(run).and_then(Weak::upgrade);
-        if let Some(lookout) = lookout {
-            lookout.told.fetch_add(1, Ordering::AcqRel);
+    /// Invalidates the view of a run.
+    pub(super) fn invalidate(&self, run: &RunId) {
+        let shared_view = self.all().get(run).and_then(Weak::upgrade);
+        if let Some(shared_view) = shared_view {
+            shared_view.version.fetch_add(1, Ordering::AcqRel);
         }
     }
 }
 
-/// Where all who watch a run look from.
+/// The latest view of a run, shared by its watchers.
 #[derive(Default)]
-struct Lookout {
-    /// How often something was told of the run.
-    told: Arc<AtomicU64>,
-    last: Mutex<Option<Look>>,
+struct SharedView {
+    /// Number of invalidations.
+    version: Arc<AtomicU64>,
+    last: Mutex<Option<Rendering>>,
 }
 
-/// What somebody sees, for all who want to.
-type Seeing = Shared<BoxFuture<'static, Option<Seen>>>;
+/// A rendering, awaited by all watchers.
+type SharedRendering = Shared<BoxFuture<'static, Option<Rendered>>>;
 
-/// A look at a run.
-struct Look {
-    /// When it began, and how much had been told by then. Empty: it has not.
+/// One rendering of a run.
+struct Rendering {
+    /// When it began, and the version by then. Empty: not yet.
     begun: Arc<OnceLock<(Instant, u64)>>,
-    seen: Seeing,
+    rendered: SharedRendering,
 }
 
-impl Look {
-    /// Whether it shows the run as it is, to somebody who looks when so much was told.
-    fn is_new(&self, told: u64) -> bool {
-        let failed = matches!(self.seen.peek(), Some(None));
-        let new = |(at, before): &(Instant, u64)| *before == told && at.elapsed() < SHOWN;
+impl Rendering {
+    /// Whether it is current at this version.
+    fn is_current(&self, version: u64) -> bool {
+        let failed = matches!(self.rendered.peek(), Some(None));
+        let new = |(at, before): &(Instant, u64)| *before == version && at.elapsed() < SHOWN;
         !failed && self.begun.get().is_none_or(new)
     }
 
-    /// Until another may begin.
+    /// Waits until the next rendering may begin.
     async fn over(self) {
-        self.seen.await;
+        self.rendered.await;
         if let Some((at, _)) = self.begun.get() {
             sleep_until(*at + PAUSE).await;
         }
     }
 }
 
-impl Lookout {
-    /// The run as somebody has just seen it, or else as it is seen `anew`.
-    fn look(&self, anew: impl Future<Output = Option<Seen>> + Send + 'static) -> Seeing {
+impl SharedView {
+    /// The current rendering, or a new one by `render`.
+    fn render(
+        &self,
+        render: impl Future<Output = Option<Rendered>> + Send + 'static,
+    ) -> SharedRendering {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(look) = &*last
-            && look.is_new(self.told.load(Ordering::Acquire))
+        if let Some(rendering) = &*last
+            && rendering.is_current(self.version.load(Ordering::Acquire))
         {
-            return look.seen.clone();
+            return rendering.rendered.clone();
         }
-        let (begun, told) = (Arc::new(OnceLock::new()), self.told.clone());
+        let (begun, version) = (Arc::new(OnceLock::new()), self.version.clone());
         let (begins, before) = (begun.clone(), last.take());
-        let seen = async move {
-            // Looks are one after the other: nobody is shown what was before what it has seen.
+        let rendered = async move {
+            // Renderings are sequential, so no watcher sees the past.
             if let Some(before) = before {
                 before.over().await;
             }
-            // What is told from here on may not be in it.
-            let _ = begins.set((Instant::now(), told.load(Ordering::Acquire)));
-            anew.await
+            // Later invalidations may not be part of it.
+            let _ = begins.set((Instant::now(), version.load(Ordering::Acquire)));
+            render.await
         };
-        // By itself: a look that nobody waits for any more would keep its connection to a database.
-        let seen = tokio::spawn(seen).map(|seen| seen.ok().flatten()).boxed().shared();
-        *last = Some(Look { begun, seen: seen.clone() });
-        seen
+        // A task, so that a rendering whose watchers left still returns its database connection.
+        let rendered =
+            tokio::spawn(rendered).map(|rendered| rendered.ok().flatten()).boxed().shared();
+        *last = Some(Rendering { begun, rendered: rendered.clone() });
+        rendered
     }
 }
 
 pub(super) async fn events(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(run): Named,
+    PathParam(run): PathParam,
 ) -> Result<Response, Failure> {
     let who = app.person(&headers, Scope::Viewer)?;
-    let id = people::id(&run, RunId::new)?;
-    let place = app.0.watchers.enter(&who, app.0.door.is_open()).ok_or_else(|| {
-        let text = "too many runs are watched; look at this one now and then";
+    let id = api::id(&run, RunId::new)?;
+    let place = app.0.watchers.enter(&who, app.0.tokens.is_open()).ok_or_else(|| {
+        let text = "too many event streams; poll this run instead";
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", text)
     })?;
-    let lookout = app.0.lookouts.at(&id);
-    feed::open(app, Run { id, lookout, _place: place }, async |app, run| {
-        // What can be seen is there; of anything else the store says why not.
+    let shared_view = app.0.shared_views.at(&id);
+    feed::open(app, Run { id, shared_view, _place: place }, async |app, run| {
+        // If there is no view, the store tells why.
         if run.look(app).await.is_some() {
             return Ok(());
         }
@@ -186,101 +189,103 @@ mod tests {
         RunId::new(text).expect("an id")
     }
 
-    fn shows(text: &str) -> Option<Seen> {
-        Some(Seen { text: text.to_owned(), ended: false })
+    fn shows(text: &str) -> Option<Rendered> {
+        Some(Rendered { text: text.to_owned(), ended: false })
     }
 
-    async fn never(why: &'static str) -> Option<Seen> {
+    async fn never(why: &'static str) -> Option<Rendered> {
         panic!("{why}")
     }
 
-    async fn text(look: impl Future<Output = Option<Seen>>) -> String {
-        look.await.expect("seen").text
+    async fn text(rendering: impl Future<Output = Option<Rendered>>) -> String {
+        rendering.await.expect("rendered").text
     }
 
     #[tokio::test]
-    async fn who_looks_soon_after_another_is_shown_the_same_and_then_looks_itself() {
-        let lookout = Lookout::default();
-        assert_eq!(text(lookout.look(async { shows("first") })).await, "first");
+    async fn a_rendering_is_shared_for_a_short_time() {
+        let shared_view = SharedView::default();
+        assert_eq!(text(shared_view.render(async { shows("first") })).await, "first");
         for _ in 0..100 {
-            assert_eq!(text(lookout.look(never("a look too many"))).await, "first");
+            assert_eq!(text(shared_view.render(never("one rendering too many"))).await, "first");
         }
         tokio::time::sleep(LOOK).await;
-        assert_eq!(text(lookout.look(async { shows("second") })).await, "second");
+        assert_eq!(text(shared_view.render(async { shows("second") })).await, "second");
     }
 
     #[tokio::test]
-    async fn what_was_seen_before_something_was_told_is_not_shown_after_it() {
-        let (lookouts, run) = (Lookouts::default(), run_id("run_a"));
-        let lookout = lookouts.at(&run);
-        let first = lookout.look(async { shows("first") });
-        lookouts.told(&run);
-        let same = lookout.look(never("the first has not begun"));
+    async fn an_invalidated_rendering_is_not_shown() {
+        let (shared_views, run) = (SharedViews::default(), run_id("run_a"));
+        let shared_view = shared_views.at(&run);
+        let first = shared_view.render(async { shows("first") });
+        shared_views.invalidate(&run);
+        let same = shared_view.render(never("the first has not begun"));
         assert_eq!((text(first).await, text(same).await), ("first".into(), "first".into()));
-        lookouts.told(&run);
-        assert_eq!(text(lookout.look(async { shows("second") })).await, "second");
-        lookouts.told(&run_id("run_b"));
-        assert_eq!(text(lookout.look(never("it was told of another"))).await, "second");
+        shared_views.invalidate(&run);
+        assert_eq!(text(shared_view.render(async { shows("second") })).await, "second");
+        shared_views.invalidate(&run_id("run_b"));
+        assert_eq!(text(shared_view.render(never("another run was invalidated"))).await, "second");
     }
 
     #[tokio::test]
-    async fn a_look_begins_when_the_one_before_it_has_ended() {
-        let (lookouts, run) = (Lookouts::default(), run_id("run_a"));
-        let lookout = lookouts.at(&run);
+    async fn renderings_are_sequential() {
+        let (shared_views, run) = (SharedViews::default(), run_id("run_a"));
+        let shared_view = shared_views.at(&run);
         let (go, gate) = oneshot::channel();
-        let mut first = Box::pin(lookout.look(async { shows(gate.await.ok()?) }));
+        let mut first = Box::pin(shared_view.render(async { shows(gate.await.ok()?) }));
         tokio::task::yield_now().await;
         assert!((&mut first).now_or_never().is_none(), "it has begun");
-        lookouts.told(&run);
-        let mut second = Box::pin(lookout.look(async { shows("second") }));
+        shared_views.invalidate(&run);
+        let mut second = Box::pin(shared_view.render(async { shows("second") }));
         assert!((&mut second).now_or_never().is_none(), "it waits");
-        let third = lookout.look(never("the second will do"));
-        go.send("first").expect("it looks");
-        // Nobody waits for the first one: it goes on by itself.
+        let third = shared_view.render(never("the second will do"));
+        go.send("first").expect("it renders");
+        // The first rendering proceeds without being polled.
         assert_eq!((text(third).await, text(second).await), ("second".into(), "second".into()));
         assert_eq!(text(first).await, "first");
     }
 
     #[tokio::test]
-    async fn a_run_of_which_much_is_told_is_looked_at_now_and_then() {
-        let (lookouts, run) = (Lookouts::default(), run_id("run_a"));
-        let lookout = lookouts.at(&run);
-        let looks = Arc::new(AtomicU64::new(0));
+    async fn renderings_are_rate_limited() {
+        let (shared_views, run) = (SharedViews::default(), run_id("run_a"));
+        let shared_view = shared_views.at(&run);
+        let renderings = Arc::new(AtomicU64::new(0));
         let began = Instant::now();
         let watching = (0..20).map(async |_| {
             for _ in 0..10 {
-                lookouts.told(&run);
-                let looks = looks.clone();
-                let look = async move { shows(&looks.fetch_add(1, Ordering::AcqRel).to_string()) };
-                text(lookout.look(look)).await;
+                shared_views.invalidate(&run);
+                let renderings = renderings.clone();
+                let render =
+                    async move { shows(&renderings.fetch_add(1, Ordering::AcqRel).to_string()) };
+                text(shared_view.render(render)).await;
             }
         });
         futures::future::join_all(watching).await;
-        let (looks, most) = (looks.load(Ordering::Acquire), began.elapsed().as_millis() / 100 + 1);
-        assert!(u128::from(looks) <= most, "{looks} looks, and time for {most}");
+        let (renderings, most) =
+            (renderings.load(Ordering::Acquire), began.elapsed().as_millis() / 100 + 1);
+        assert!(u128::from(renderings) <= most, "{renderings} renderings, and time for {most}");
     }
 
     #[tokio::test]
-    async fn a_look_that_failed_is_nobody_elses() {
-        let lookout = Lookout::default();
-        assert!(lookout.look(async { None }).await.is_none());
-        assert_eq!(text(lookout.look(async { shows("first") })).await, "first");
+    async fn a_failed_rendering_is_not_shared() {
+        let shared_view = SharedView::default();
+        assert!(shared_view.render(async { None }).await.is_none());
+        assert_eq!(text(shared_view.render(async { shows("first") })).await, "first");
     }
 
     #[test]
-    fn what_nobody_watches_is_not_kept() {
-        let lookouts = Lookouts::default();
-        let kept = lookouts.at(&run_id("run_a"));
-        assert!(Arc::ptr_eq(&kept, &lookouts.at(&run_id("run_a"))));
+    fn unwatched_views_are_dropped() {
+        let shared_views = SharedViews::default();
+        let kept = shared_views.at(&run_id("run_a"));
+        assert!(Arc::ptr_eq(&kept, &shared_views.at(&run_id("run_a"))));
         for n in 0..100 {
-            drop(lookouts.at(&run_id(&format!("run_{n}"))));
+            drop(shared_views.at(&run_id(&format!("run_{n}"))));
         }
-        assert!(lookouts.all().len() <= 2, "the one that is watched, and the last");
+        assert!(shared_views.all().len() <= 2, "the one that is watched, and the last");
     }
 
-    /// A fleet whose store changes without anybody being told of it, as it does with heartbeats.
+    /// The store changes without news, as it does with heartbeats.
     #[tokio::test]
-    async fn those_who_watch_a_run_have_it_looked_at_once() {
+    async fn watchers_of_a_run_share_one_rendering() {
         let folder = std::env::temp_dir().join(format!("fleet-watch-{}", std::process::id()));
         let mut config = Config::in_folder(&folder);
         (config.store, config.audit) = (StoreConfig::Memory, None);
@@ -292,15 +297,15 @@ mod tests {
         app.ask(submit).await.expect("submitted");
         let watcher = || Run {
             id: id.clone(),
-            lookout: app.0.lookouts.at(&id),
+            shared_view: app.0.shared_views.at(&id),
             _place: app.0.watchers.enter("anybody", true).expect("a place"),
         };
         let (one, other) = (watcher(), watcher());
         let before = text(one.look(&app)).await;
         let cancel = Event::CancelRun { run_id: id.clone() };
         app.0.store.handle(app.now(), cancel).await.expect("a store").reply.expect("canceled");
-        assert_eq!(text(other.look(&app)).await, before, "somebody has just looked");
-        app.0.lookouts.told(&id);
+        assert_eq!(text(other.look(&app)).await, before, "just rendered");
+        app.0.shared_views.invalidate(&id);
         let [after, same] = [text(one.look(&app)).await, text(other.look(&app)).await];
         assert!(after.contains("CANCELED") && !before.contains("CANCELED"), "{after}");
         assert_eq!(after, same);

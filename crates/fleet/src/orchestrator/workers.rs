@@ -1,10 +1,9 @@
-//! Who works, what waits, and what an operator allows: `GET /api/v1/workers`, `/queue`, `/machines` and
-//! `/limits`.
+//! `GET /api/v1/workers`, `/queue`, `/machines` and `/limits`.
 
-use super::answer::{Failure, shown};
+use super::answer::{Failure, json};
 use super::app::App;
 use super::roster::Heard;
-use super::sight::NOW;
+use super::views::FRESH;
 use crate::auth::Scope;
 use crate::id::RunnerId;
 use crate::lease::{AttemptState, JobRecord, LeaseClock, Standing, wait};
@@ -20,16 +19,16 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use std::collections::BTreeMap;
 
-/// Jobs of each kind in one answer.
+/// Waiting jobs, and held jobs, in one answer.
 const JOBS_MAX: usize = 200;
 const WORKERS_MAX: usize = 1_000;
-/// Bytes of tags in one list. It ends at the first row whose tags no longer fit.
+/// Most bytes of tags in one list. It ends at the first row that does not fit.
 const TAG_BYTES_MAX: usize = 1024 * 1024;
 /// Machines or labels in one answer.
 const ROWS_MAX: usize = 10_000;
 
 impl App {
-    /// Who works or wants to, as far as this orchestrator heard of it.
+    /// Workers known to this orchestrator.
     pub(super) async fn worker_list(&self) -> Result<WorkerList, Failure> {
         let jobs = self.0.store.open_jobs(WORKERS_MAX).await?;
         let now = self.store_time().await?;
@@ -42,7 +41,7 @@ impl App {
             }
         }
         let total = workers.len();
-        // Those that have work first: they are what somebody looks for.
+        // Busy workers first.
         let (busy, idle): (Vec<_>, Vec<_>) =
             workers.into_iter().partition(|(_, (_, job))| job.is_some());
         let mut left = Some(TAG_BYTES_MAX);
@@ -56,7 +55,7 @@ impl App {
         let view = |(runner_id, (heard, job)): (RunnerId, (Option<Heard>, _))| WorkerView {
             runner_id,
             seen_at: heard.as_ref().map(|heard| heard.at.timestamp()),
-            // Copied for those that are shown, and not for all that there are.
+            // Cloned for listed workers only.
             capabilities: heard.and_then(|heard| heard.capabilities.as_deref().cloned()),
             job,
         };
@@ -64,12 +63,11 @@ impl App {
         Ok(WorkerList { workers, total })
     }
 
-    /// What waits and what is being done.
     pub(super) async fn queue_view(&self) -> Result<QueueView, Failure> {
         let counts = self.0.store.counts().await?;
         let jobs = self.0.store.open_jobs(JOBS_MAX).await?;
         let now = self.store_time().await?;
-        // Each list ends where its tags no longer fit: its order is told, not a selection.
+        // Each list ends where its tags no longer fit: a prefix, not a selection.
         let mut left = [Some(TAG_BYTES_MAX); 2];
         let jobs = jobs.iter().filter(|rows| {
             let left = &mut left[usize::from(rows.job.standing == Standing::Queued)];
@@ -78,7 +76,7 @@ impl App {
         });
         let mut jobs: Vec<OpenJob> = jobs.map(|rows| open(&now, rows)).collect();
         let waiting = jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
-        self.who_could(waiting, NOW).await?;
+        self.mark_no_worker(waiting, FRESH).await?;
         let (next, running) = jobs.into_iter().partition(|job| job.state == AttemptState::Queued);
         Ok(QueueView {
             waiting: counts.waiting,
@@ -90,7 +88,7 @@ impl App {
     }
 }
 
-/// The bytes that are left for an answer after a row's tags, if they fit.
+/// The remaining bytes after a row's tags, if these fit.
 fn without<'a>(left: usize, tags: impl IntoIterator<Item = &'a Tag>) -> Option<usize> {
     left.checked_sub(tags.into_iter().map(|tag| tag.as_str().len()).sum())
 }
@@ -120,16 +118,16 @@ pub(super) async fn workers(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
-    Ok(shown(&app.worker_list().await?))
+    Ok(json(&app.worker_list().await?))
 }
 
 /// `GET /api/v1/queue`
 pub(super) async fn queue(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
-    Ok(shown(&app.queue_view().await?))
+    Ok(json(&app.queue_view().await?))
 }
 
-/// The first of more rows than are shown, and whether there are more.
+/// The first rows, and whether there are more.
 fn some<R, V: for<'a> From<&'a R>>(rows: &[R]) -> (Vec<V>, bool) {
     (rows.iter().take(ROWS_MAX).map(V::from).collect(), rows.len() > ROWS_MAX)
 }
@@ -141,7 +139,7 @@ pub(super) async fn machines(
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let (machines, more) = some::<_, MachineView>(&app.0.store.machines(ROWS_MAX + 1).await?);
-    Ok(shown(&MachineList { machines, more }))
+    Ok(json(&MachineList { machines, more }))
 }
 
 /// `GET /api/v1/limits`
@@ -151,5 +149,5 @@ pub(super) async fn limits(
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let (limits, more) = some::<_, LimitView>(&app.0.store.labels(ROWS_MAX + 1).await?);
-    Ok(shown(&LimitList { limits, more }))
+    Ok(json(&LimitList { limits, more }))
 }

@@ -1,4 +1,4 @@
-//! Why a job is not being done, in words and for programs.
+//! Why a job waits, as text and for programs.
 
 use crate::lease::{Gate, Reached, Silence, Wait};
 use crate::message::Label;
@@ -7,44 +7,44 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// What a job that nobody has waits for.
+/// What a waiting job waits for.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitReason {
-    /// Others of its run: `needs`.
+    /// Jobs that it `needs`.
     Needs,
     /// The end of the pause before its next attempt.
     Retry,
-    /// `max_parallel` of its run is reached: more workers would not help.
+    /// `max_parallel` of its run is reached. More workers would not help.
     RunLimit,
-    /// The limit of a label is reached: more workers would not help.
+    /// The limit of a label is reached. More workers would not help.
     LabelLimit,
-    /// No worker that was heard of lately has its tags.
+    /// No worker that was heard of recently has its tags.
     NoWorker,
-    /// A worker that is free, after those before it.
+    /// A free worker, after the jobs before it.
     Turn,
-    /// One that this reader does not know yet.
+    /// Unknown to this version.
     #[serde(other)]
     Other,
 }
 
-/// Why nobody has a job.
+/// Why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WaitView {
-    /// What it waits for.
+    /// Reason.
     pub reason: WaitReason,
-    /// Whose limit is reached.
+    /// Label whose limit is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Label>,
-    /// How many jobs the limit allows at a time.
+    /// Jobs that the limit allows at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// How many of them somebody has.
+    /// Jobs under the limit that workers hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<u32>,
-    /// Not before this.
+    /// Earliest start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }
@@ -54,7 +54,6 @@ impl WaitView {
         Self { reason, label: None, limit: None, running: None, until: None }
     }
 
-    /// It waits for a worker, and none is known that could do it.
     pub(crate) fn no_worker() -> Self {
         Self::new(WaitReason::NoWorker)
     }
@@ -106,12 +105,12 @@ impl fmt::Display for WaitView {
     }
 }
 
-/// Nothing was heard of the worker that has a job, for longer than it should be.
+/// Heartbeats of the worker that holds a job are overdue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SilenceView {
-    /// For how long.
+    /// Time since the last heartbeat.
     pub seconds: u32,
-    /// Until its lease ends, if that goes on; then the job goes to another.
+    /// Time until its lease expires and the job is requeued.
     pub lease_ends_in_seconds: u32,
 }
 

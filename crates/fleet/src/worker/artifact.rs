@@ -1,9 +1,9 @@
-//! Files that a job wants kept.
+//! Finds the files of a job's artifacts.
 
-use super::blocking::Wanted;
-use super::files::{Beneath, DEPTH_MAX, ENTRIES_MAX};
+use super::blocking::CancelFlag;
+use super::files::{DEPTH_MAX, ENTRIES_MAX, RelativePath};
+use super::job_dir::JobDir;
 use super::pattern::{PathPattern, Reached};
-use super::place::Place;
 use crate::auth::sha256_hex;
 use crate::message::ArtifactSpec;
 use std::collections::BTreeSet;
@@ -11,34 +11,34 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Files of one job at most; more cannot be named in its `Complete`.
+/// Most files of one job: the limit of lists in `Complete`, with the log.
 const FILES_MAX: usize = 255;
-/// How long files are looked for. A job may leave more than anybody can look at.
+/// Time limit of the search.
 const LOOK_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A file that fits a pattern.
+/// A file that matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
     pub(super) kind: String,
     pub(super) at: PathBuf,
-    /// What it will be called.
+    /// Name of the object.
     pub(super) name: String,
 }
 
-/// The files that the patterns mean, each once, under the first that fits. Links are none of them, wherever
-/// they lead. Takes as long as a disk does, and no longer than it may. An error is the machine's: what a job
-/// did to its folder only means that it has no files.
+/// The files that match, each once, under the first matching pattern. Links never match. Blocks on the disk,
+/// up to a time limit. Errors are the machine's: whatever a job did to its directory only means that it has
+/// no files.
 pub(super) fn find(
-    place: &Place,
+    dir: &JobDir,
     specs: &[ArtifactSpec],
-    wanted: &Wanted,
+    cancel: &CancelFlag,
 ) -> io::Result<Vec<Found>> {
     if specs.is_empty() {
         return Ok(vec![]);
     }
-    // The job may have put a link where its steps began.
-    let below = place.start.strip_prefix(&place.folder).unwrap_or(Path::new("work"));
-    if !(Beneath { root: &place.folder, path: below }).is_folder()? {
+    // The job may have replaced its working directory by a link.
+    let below = dir.start.strip_prefix(&dir.folder).unwrap_or(Path::new("work"));
+    if !(RelativePath { root: &dir.folder, path: below }).is_folder()? {
         return Ok(vec![]);
     }
     let patterns = specs.iter().map(|spec| PathPattern::new(&spec.path_glob)).collect::<Vec<_>>();
@@ -48,24 +48,24 @@ pub(super) fn find(
         found: BTreeSet::new(),
         left: ENTRIES_MAX,
         until: Instant::now() + LOOK_PATIENCE,
-        wanted,
+        cancel,
     };
-    let all = search.folder(&place.start, &begin, 0);
-    wanted.check()?;
+    let all = search.folder(&dir.start, &begin, 0);
+    cancel.check()?;
     if !all {
-        tracing::warn!("a job has more files than are looked at; some are not kept");
+        tracing::warn!("artifact search cut short, some files not kept");
     }
     let mut names = Names::default();
     let found = search.found.into_iter().map(|(index, at)| {
         let kind = &specs[index].kind;
-        let name = names.take(kind, at.strip_prefix(&place.start).unwrap_or(&at));
+        let name = names.take(kind, at.strip_prefix(&dir.start).unwrap_or(&at));
         Found { kind: kind.clone(), at, name }
     });
     Ok(found.collect())
 }
 
-/// Names that are taken, and the folders that they are in. What was clean of itself keeps its name, and
-/// what meets it after cleaning has another: no name is a folder of another's.
+/// Object names in use, and their directories. A name that collides after cleaning gets another, and no name
+/// is a directory of another name.
 #[derive(Default)]
 struct Names {
     objects: BTreeSet<String>,
@@ -73,10 +73,10 @@ struct Names {
 }
 
 impl Names {
-    /// A name for a file that nobody has.
+    /// An unused name for a file.
     fn take(&mut self, kind: &str, path: &Path) -> String {
         let name = object_name(kind, path);
-        // By what it was called before it was cleaned. A job may have called another file so, too.
+        // By its original path, with a counter: a job may have given another file this very name.
         let hashed = (0_u32..).map(|n| {
             let text = format!("{n}\n{kind}\n{}", path.display());
             format!("{}/{}", &sha256_hex(text.as_bytes())[..16], end_of(&name))
@@ -95,32 +95,31 @@ impl Names {
     }
 }
 
-/// The folders that a name is in.
+/// Directories of a name.
 fn folders(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(end, _)| &name[..end])
 }
 
-/// A walk through a job's files.
 struct Search<'a> {
-    /// None: it fits nothing.
+    /// None: invalid, matches nothing.
     patterns: &'a [Option<PathPattern>],
-    /// The first files by the place of their pattern and their path.
+    /// The first files, by index of their pattern and path.
     found: BTreeSet<(usize, PathBuf)>,
     left: u64,
     until: Instant,
-    wanted: &'a Wanted,
+    cancel: &'a CancelFlag,
 }
 
 impl Search<'_> {
-    /// Looks through a folder. False: there was no more time, or too much to look at, or nobody waits.
+    /// Searches a directory. False: out of time, too many entries, or cancelled.
     fn folder(&mut self, folder: &Path, above: &Vec<Option<Reached>>, depth: usize) -> bool {
-        // What cannot be read is not kept.
+        // Unreadable directories are skipped.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if self.left == 0 || Instant::now() > self.until || !self.wanted.still() {
+            if self.left == 0 || Instant::now() > self.until || self.cancel.is_set() {
                 return false;
             }
             self.left -= 1;
-            // Of the entry itself: a link is neither a file nor a folder.
+            // Without following links.
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             let name = name.to_string_lossy();
@@ -153,7 +152,7 @@ impl Search<'_> {
     }
 }
 
-/// A name that an object can have: other characters become `_`.
+/// A valid object name: other characters become `_`.
 fn object_name(kind: &str, path: &Path) -> String {
     let clean = |text: &str| -> String {
         let fine = |c: char| c.is_ascii_alphanumeric() || "-_.+@=".contains(c);
@@ -161,14 +160,14 @@ fn object_name(kind: &str, path: &Path) -> String {
     };
     let parts = path.iter().map(|part| clean(&part.to_string_lossy()));
     let name = std::iter::once(clean(kind)).chain(parts).collect::<Vec<_>>().join("/");
-    // Names have a longest length; a long one keeps its end, and a hash of all of it.
+    // A long name becomes its hash and its end.
     match name.len() {
         0..=200 => name,
         _ => format!("{}/{}", &sha256_hex(name.as_bytes())[..16], end_of(&name)),
     }
 }
 
-/// The end of a name, which is ASCII: what people know a file by.
+/// The end of an ASCII name: what people recognise.
 fn end_of(name: &str) -> &str {
     name.rsplit('/').next().map_or("", |end| &end[end.len().saturating_sub(150)..])
 }
@@ -181,25 +180,25 @@ mod tests {
         ArtifactSpec { kind: kind.to_owned(), path_glob: path_glob.to_owned() }
     }
 
-    fn place(name: &str) -> Place {
+    fn dir(name: &str) -> JobDir {
         let folder = format!("fleet-glob-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(folder);
         let (start, home) = (folder.join("work/wo[r]k"), folder.join("home"));
         std::fs::create_dir_all(&start).expect("folders");
         let temporary = folder.join("temporary");
-        Place { folder, start, home, temporary }
+        JobDir { folder, start, home, temporary }
     }
 
     #[test]
     fn patterns_find_files_of_the_job_and_no_others() {
-        let place = place("find");
-        let work = &place.start;
+        let dir = dir("find");
+        let work = &dir.start;
         std::fs::create_dir_all(work.join("a/TestResults")).expect("folders");
         for file in ["a/TestResults/x y.trx", "b.txt"] {
             std::fs::write(work.join(file), "x").expect("a file");
         }
-        std::fs::write(place.folder.join("secret.trx"), "x").expect("a file");
-        std::os::unix::fs::symlink(place.folder.join("secret.trx"), work.join("link.trx"))
+        std::fs::write(dir.folder.join("secret.trx"), "x").expect("a file");
+        std::os::unix::fs::symlink(dir.folder.join("secret.trx"), work.join("link.trx"))
             .expect("a link");
         std::os::unix::fs::symlink("/etc", work.join("etc")).expect("a link");
         let specs = [
@@ -208,7 +207,7 @@ mod tests {
             spec("no", "../*"),
             spec("no", "etc/*"),
         ];
-        let found = find(&place, &specs, &Wanted::default()).expect("looked at");
+        let found = find(&dir, &specs, &CancelFlag::default()).expect("looked at");
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
         assert!(found.iter().all(|found| crate::message::is_object_path(&found.name)));
@@ -216,64 +215,64 @@ mod tests {
 
     #[test]
     fn a_job_that_puts_a_link_in_place_of_its_folder_has_no_files() {
-        let place = place("swapped");
-        std::fs::remove_dir(&place.start).expect("removed");
-        std::os::unix::fs::symlink("/etc", &place.start).expect("a link");
-        assert_eq!(find(&place, &[spec("all", "*")], &Wanted::default()).expect("looked at"), []);
-        // Not a job's doing: it is not taken for a job without files.
-        let elsewhere = place.folder.join("elsewhere");
-        let lost = Place {
+        let dir = dir("swapped");
+        std::fs::remove_dir(&dir.start).expect("removed");
+        std::os::unix::fs::symlink("/etc", &dir.start).expect("a link");
+        assert_eq!(find(&dir, &[spec("all", "*")], &CancelFlag::default()).expect("looked at"), []);
+        // The machine's error, not a job without files.
+        let elsewhere = dir.folder.join("elsewhere");
+        let lost = JobDir {
             start: elsewhere.join("work"),
             home: elsewhere.join("home"),
             temporary: elsewhere.join("temporary"),
             folder: elsewhere,
         };
-        assert!(find(&lost, &[spec("all", "*")], &Wanted::default()).is_err());
+        assert!(find(&lost, &[spec("all", "*")], &CancelFlag::default()).is_err());
     }
 
-    /// With links followed these are more paths than can be counted.
+    /// Following links would give exponentially many paths.
     #[test]
     fn links_in_circles_are_not_walked() {
-        let place = place("circle");
+        let dir = dir("circle");
         for index in 0..20 {
-            std::os::unix::fs::symlink(".", place.start.join(format!("l{index}"))).expect("a link");
+            std::os::unix::fs::symlink(".", dir.start.join(format!("l{index}"))).expect("a link");
         }
-        std::fs::write(place.start.join("x.trx"), "x").expect("a file");
+        std::fs::write(dir.start.join("x.trx"), "x").expect("a file");
         let specs = [spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")];
-        let found = find(&place, &specs, &Wanted::default()).expect("looked at");
+        let found = find(&dir, &specs, &CancelFlag::default()).expect("looked at");
         assert_eq!(found.len(), 1);
     }
 
     #[test]
     fn the_first_files_are_kept_and_no_more() {
-        let place = place("many");
+        let dir = dir("many");
         for index in 0..FILES_MAX + 10 {
-            std::fs::write(place.start.join(format!("f{index:04}")), "").expect("a file");
+            std::fs::write(dir.start.join(format!("f{index:04}")), "").expect("a file");
         }
-        let found = find(&place, &[spec("all", "f*")], &Wanted::default()).expect("looked at");
+        let found = find(&dir, &[spec("all", "f*")], &CancelFlag::default()).expect("looked at");
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }
 
-    /// Fault 10: one that is a folder of another's can be kept nowhere.
+    /// Fault 10: an object whose name is a directory of another's cannot be stored.
     #[test]
     fn names_that_meet_after_cleaning_stay_apart() {
-        let place = place("meet");
+        let dir = dir("meet");
         for folder in ["a_b", "x y", "x_y"] {
-            std::fs::create_dir(place.start.join(folder)).expect("a folder");
+            std::fs::create_dir(dir.start.join(folder)).expect("a folder");
         }
         let files = ["a b", "a_b/c", "x y/z", "x_y/z", "x\ty", "x_y_", "q q", "q_q", "q\nq"];
         for file in files {
-            std::fs::write(place.start.join(file), "x").expect("a file");
+            std::fs::write(dir.start.join(file), "x").expect("a file");
         }
-        let found = find(&place, &[spec("all", "**/*")], &Wanted::default()).expect("looked at");
+        let found = find(&dir, &[spec("all", "**/*")], &CancelFlag::default()).expect("looked at");
         let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names.len(), files.len(), "{names:?}");
         for name in &names {
             assert!(folders(name).all(|folder| !names.contains(folder)), "{names:?}");
             assert!(crate::message::is_object_path(name), "{name}");
         }
-        // However many meet.
+        // Any number of collisions.
         let mut names = Names::default();
         let one =
             |n: u32| format!("{}{}", "y".repeat(180), char::from_u32(0x4e00 + n).expect("a sign"));

@@ -1,48 +1,47 @@
-//! Work that takes as long as a disk does.
+//! Blocking work, cancelled when its future is dropped.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody still waits for what is done. Whoever does it looks between files: a thread cannot be
-/// stopped from outside.
+/// Cancellation flag of blocking work, checked between files: a thread cannot be stopped from outside.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
-    given_up: Arc<AtomicBool>,
+pub(super) struct CancelFlag {
+    set: Arc<AtomicBool>,
 }
 
-impl Wanted {
-    pub(super) fn still(&self) -> bool {
-        !self.given_up.load(Ordering::Relaxed)
+impl CancelFlag {
+    pub(super) fn is_set(&self) -> bool {
+        self.set.load(Ordering::Relaxed)
     }
 
-    /// The same, for work that may fail.
+    /// An error once cancelled.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.still() {
-            true => Ok(()),
-            false => Err(io::Error::other("nobody waits for it any more")),
+        match self.is_set() {
+            false => Ok(()),
+            true => Err(io::Error::other("cancelled")),
         }
     }
 
-    pub(super) fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
+    pub(super) fn set(&self) {
+        self.set.store(true, Ordering::Relaxed);
     }
 }
 
-/// Whoever waits. Dropped, it does not.
-struct Waiter(Wanted);
+/// Cancels on drop.
+struct CancelOnDrop(CancelFlag);
 
-impl Drop for Waiter {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.give_up();
+        self.0.set();
     }
 }
 
-/// Does it where nobody else waits for it: heartbeats go on meanwhile. It is told when this is dropped.
+/// Runs work on a blocking thread, so heartbeats go on. Dropping the future cancels it.
 pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce(&Wanted) -> T + Send + 'static,
+    work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> io::Result<T> {
-    let wanted = Wanted::default();
-    let _waiter = Waiter(wanted.clone());
-    tokio::task::spawn_blocking(move || work(&wanted)).await.map_err(io::Error::other)
+    let cancel = CancelFlag::default();
+    let _guard = CancelOnDrop(cancel.clone());
+    tokio::task::spawn_blocking(move || work(&cancel)).await.map_err(io::Error::other)
 }

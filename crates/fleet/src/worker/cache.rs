@@ -1,10 +1,9 @@
-//! Folders that jobs find again, on this machine, by a key. A cache is whole or not there: it is
-//! copied beside its place and then renamed, and the first one under a key stays. If all of them together
-//! are too large, those go that were not used for longest.
+//! Caches: directories that jobs of this machine share by key. A cache is complete or absent: it is copied to
+//! a temporary name and renamed, and the first one under a key stays. Least recently used caches are evicted.
 
-use super::blocking::Wanted;
-use super::files::{self, Beneath, Budget, Size};
-use super::place::Place;
+use super::blocking::CancelFlag;
+use super::files::{self, Budget, RelativePath, Size};
+use super::job_dir::JobDir;
 use crate::auth::{random_hex, sha256_hex};
 use crate::message::CacheSpec;
 use std::fs;
@@ -12,17 +11,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The caches of a worker.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     folder: PathBuf,
     bytes_max: u64,
-    /// Whose jobs these are for. None: nobody knows.
+    /// Submitter whose jobs use them, if known.
     scope: Option<String>,
 }
 
 impl Caches {
-    /// In a folder. What was left half done is removed: one worker has it at a time.
+    /// Opens the directory and removes incomplete caches: one worker uses it at a time.
     pub(super) fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         for left in fs::read_dir(folder)? {
@@ -37,71 +35,75 @@ impl Caches {
         Ok(caches)
     }
 
-    /// The same, for the jobs of one submitter: whoever keeps something under a key first decides what the
-    /// next job with that key runs.
+    /// The caches of one submitter: the first job that saves a key decides what later jobs with that key run.
     pub(super) fn of(&self, scope: Option<&str>) -> Self {
         Self { scope: scope.map(str::to_owned), ..self.clone() }
     }
 
     fn at(&self, spec: &CacheSpec) -> PathBuf {
-        // Kinds are apart: the same key may mean something else in another.
+        // A key may mean something else with another kind.
         let mut text = format!("{}\n{}", spec.kind, spec.key);
         if let Some(scope) = &self.scope {
-            // With lengths: no kind and key of somebody else's look like these.
+            // Lengths make the encoding unambiguous.
             text = format!("{}:{scope}{}:{text}", scope.len(), spec.kind.len());
         }
         self.folder.join(&sha256_hex(text.as_bytes())[..32])
     }
 
-    /// Puts what is there into a job's folders. True: something was. A cache that cannot be put there is
-    /// removed, and with it what was put there of it: the job begins without. An error if that stays.
+    /// Copies a cache into a job's directory. True: it existed. If that fails, the cache and the partial copy
+    /// are removed, and the job starts without. An error if the partial copy remains.
     pub(super) fn restore(
         &self,
         spec: &CacheSpec,
-        place: &Place,
-        wanted: &Wanted,
+        dir: &JobDir,
+        cancel: &CancelFlag,
     ) -> io::Result<bool> {
         let at = self.at(spec);
         if !at.is_dir() {
             return Ok(false);
         }
-        let mut budget = Budget::new(self.bytes_max, wanted);
-        let paths: Vec<_> = spec.paths.iter().map(|path| Place::locate(path)).collect();
+        let mut budget = Budget::new(self.bytes_max, cancel);
+        let paths: Vec<_> = spec.paths.iter().map(|path| JobDir::locate(path)).collect();
         let copied = paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), path) else { return Ok(()) };
-            let from = Beneath { root: &at, path: Path::new(&index) };
-            files::copy(from, of(place, path), &mut budget).map(|_| ())
+            let from = RelativePath { root: &at, path: Path::new(&index) };
+            files::copy(from, of(dir, path), &mut budget).map(|_| ())
         });
         let Err(error) = copied.and_then(|()| used(&at)) else { return Ok(true) };
-        // If it is only that nobody waits any more, nothing is wrong with it.
-        wanted.check()?;
-        tracing::warn!(%error, "a cache cannot be restored and is removed");
+        // A cancelled copy says nothing about the cache.
+        cancel.check()?;
+        tracing::warn!(%error, "failed to restore a cache, removed it");
         discard(&at);
-        paths.iter().flatten().try_for_each(|path| of(place, path).remove())?;
-        // They may have been among what was removed.
-        place.folders()?;
+        paths.iter().flatten().try_for_each(|path| of(dir, path).remove())?;
+        // They may have been removed with it.
+        dir.folders()?;
         Ok(false)
     }
 
-    /// Keeps what a job left in its folders, if nothing is kept under the key.
-    pub(super) fn save(&self, spec: &CacheSpec, place: &Place, wanted: &Wanted) -> io::Result<()> {
+    /// Saves directories of a job, unless the key exists.
+    pub(super) fn save(
+        &self,
+        spec: &CacheSpec,
+        dir: &JobDir,
+        cancel: &CancelFlag,
+    ) -> io::Result<()> {
         let at = self.at(spec);
         if at.exists() {
             return Ok(());
         }
         let new = self.folder.join(format!(".new-{}", random_hex::<8>()));
         fs::create_dir(&new)?;
-        // What is larger than all may be would be the next to go.
-        let mut budget = Budget::new(self.bytes_max, wanted);
+        // A cache larger than the limit would be evicted next.
+        let mut budget = Budget::new(self.bytes_max, cancel);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
-            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else {
+            let (index, Some(path)) = (index.to_string(), JobDir::locate(path)) else {
                 return Ok(());
             };
-            let to = Beneath { root: &new, path: Path::new(&index) };
-            files::copy(of(place, &path), to, &mut budget).map(|_| ())
+            let to = RelativePath { root: &new, path: Path::new(&index) };
+            files::copy(of(dir, &path), to, &mut budget).map(|_| ())
         });
         let renamed = copied.and_then(|()| match fs::rename(&new, &at) {
-            // Another was faster; its is as good.
+            // Another job saved it first.
             Err(_) if at.exists() => Ok(()),
             other => other,
         });
@@ -111,8 +113,7 @@ impl Caches {
         Ok(())
     }
 
-    /// Removes what was not used for longest, until the rest is small enough. Before that, what cannot be
-    /// looked at: nobody could use it, or say how large it is.
+    /// Removes unreadable caches, then least recently used ones until the rest fits.
     fn evict(&self) {
         let mut all = Vec::new();
         for at in fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|at| at.path()) {
@@ -120,7 +121,7 @@ impl Caches {
             match (modified, files::size(&at)) {
                 (Ok(modified), Size { bytes, whole: true }) => all.push((modified, bytes, at)),
                 _ => {
-                    tracing::warn!("a cache that cannot be read is removed");
+                    tracing::warn!(path = %at.display(), "cache unreadable, removed it");
                     discard(&at);
                 }
             }
@@ -131,36 +132,34 @@ impl Caches {
             if bytes <= self.bytes_max {
                 break;
             }
-            tracing::info!(bytes = size, "a cache is removed to make room");
+            tracing::info!(bytes = size, "cache evicted");
             discard(&at);
             bytes -= size;
         }
     }
 }
 
-/// A path in a job's folder.
-fn of<'a>(place: &'a Place, path: &'a Path) -> Beneath<'a> {
-    Beneath { root: &place.folder, path }
+fn of<'a>(dir: &'a JobDir, path: &'a Path) -> RelativePath<'a> {
+    RelativePath { root: &dir.folder, path }
 }
 
-/// Its turn to be removed comes last.
+/// Marks a cache as used.
 fn used(at: &Path) -> io::Result<()> {
     fs::File::open(at)?.set_modified(SystemTime::now())
 }
 
-/// Removes it, or tells why not: nothing depends on it.
+/// Removes a cache. Nothing depends on it.
 fn discard(at: &Path) {
     if let Err(error) = files::remove(at) {
-        tracing::warn!(%error, "a cache is left behind");
+        tracing::warn!(%error, path = %at.display(), kind = "cache", "cleanup failed");
     }
 }
 
-/// Two paths of a job's caches that are one, or one in the other: what is restored to one would meet what
-/// is restored to the other.
+/// Two paths of a job's caches that are equal or nested: restoring one would collide with the other.
 pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
     let paths = specs.iter().flat_map(|spec| &spec.paths);
-    let mut all: Vec<_> = paths.filter_map(|path| Some((Place::locate(path)?, &**path))).collect();
-    // A folder comes right before what is in it.
+    let mut all: Vec<_> = paths.filter_map(|path| Some((JobDir::locate(path)?, &**path))).collect();
+    // A directory sorts right before its content.
     all.sort();
     let meet = all.windows(2).find(|two| two[1].0.starts_with(&two[0].0));
     meet.map(|two| (two[0].1, two[1].1))
@@ -170,13 +169,13 @@ pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn place(folder: &Path, name: &str) -> Place {
+    fn dir(folder: &Path, name: &str) -> JobDir {
         let folder = folder.join(name);
         let (work, home) = (folder.join("work"), folder.join("home"));
         fs::create_dir_all(&work).expect("a folder");
         fs::create_dir_all(&home).expect("a folder");
         let temporary = folder.join("temporary");
-        Place { folder, start: work, home, temporary }
+        JobDir { folder, start: work, home, temporary }
     }
 
     #[test]
@@ -188,24 +187,24 @@ mod tests {
             key: key.to_owned(),
             paths: vec!["~/.nuget/packages".to_owned(), "target".to_owned()],
         };
-        let first = place(&folder, "first");
-        assert!(!caches.restore(&spec("a"), &first, &Wanted::default()).expect("no error"));
+        let first = dir(&folder, "first");
+        assert!(!caches.restore(&spec("a"), &first, &CancelFlag::default()).expect("no error"));
         fs::create_dir_all(first.home.join(".nuget/packages/p")).expect("a folder");
         fs::write(first.home.join(".nuget/packages/p/x"), "1").expect("a file");
-        caches.save(&spec("a"), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("a"), &first, &CancelFlag::default()).expect("saved");
         fs::write(first.home.join(".nuget/packages/p/x"), "2").expect("a file");
-        caches.save(&spec("a"), &first, &Wanted::default()).expect("left as it was");
-        // A link of the job's does not lead the worker to files that are not the job's.
+        caches.save(&spec("a"), &first, &CancelFlag::default()).expect("left as it was");
+        // The worker does not follow a job's link to other files.
         std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target"))
             .expect("a link");
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
-        caches.save(&through, &first, &Wanted::default()).expect("nothing to save");
+        caches.save(&through, &first, &CancelFlag::default()).expect("nothing to save");
         assert_eq!(fs::read_dir(caches.at(&through)).expect("a folder").count(), 0);
-        let second = place(&folder, "second");
-        assert!(caches.restore(&spec("a"), &second, &Wanted::default()).expect("restored"));
+        let second = dir(&folder, "second");
+        assert!(caches.restore(&spec("a"), &second, &CancelFlag::default()).expect("restored"));
         let found = fs::read_to_string(second.home.join(".nuget/packages/p/x")).expect("a file");
         assert_eq!(found, "1");
-        assert!(!caches.restore(&spec("b"), &second, &Wanted::default()).expect("no error"));
+        assert!(!caches.restore(&spec("b"), &second, &CancelFlag::default()).expect("no error"));
         fs::create_dir(folder.join("caches/.new-half")).expect("a folder");
         Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         assert!(!folder.join("caches/.new-half").exists());
@@ -213,21 +212,22 @@ mod tests {
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// Fault 14: one who keeps something under another's key would decide what the other's jobs run.
+    /// Fault 14: a submitter could plant a cache that another's jobs run.
     #[test]
     fn submitters_do_not_find_each_others_caches() {
         let folder = std::env::temp_dir().join(format!("fleet-scope-{}", std::process::id()));
         let all = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         let (a, b) = (all.of(Some("a")), all.of(Some("b")));
-        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::write(first.folder.join("work/x"), "a's").expect("a file");
         fs::write(second.folder.join("work/x"), "b's").expect("a file");
-        a.save(&spec("k", &["x"]), &first, &Wanted::default()).expect("saved");
-        b.save(&spec("k", &["x"]), &second, &Wanted::default()).expect("saved");
+        a.save(&spec("k", &["x"]), &first, &CancelFlag::default()).expect("saved");
+        b.save(&spec("k", &["x"]), &second, &CancelFlag::default()).expect("saved");
         for (caches, wanted) in [(&a, Some("a's")), (&b, Some("b's")), (&all, None)] {
-            let third = place(&folder, wanted.unwrap_or("none"));
-            let restored =
-                caches.restore(&spec("k", &["x"]), &third, &Wanted::default()).expect("no error");
+            let third = dir(&folder, wanted.unwrap_or("none"));
+            let restored = caches
+                .restore(&spec("k", &["x"]), &third, &CancelFlag::default())
+                .expect("no error");
             assert_eq!(restored, wanted.is_some());
             let found = fs::read_to_string(third.folder.join("work/x")).ok();
             assert_eq!(found.as_deref(), wanted);
@@ -245,24 +245,24 @@ mod tests {
             key: key.to_owned(),
             paths: vec!["big".to_owned()],
         };
-        let place = place(&folder, "job");
-        fs::write(place.folder.join("work/big"), [0; 100]).expect("a file");
+        let dir = dir(&folder, "job");
+        fs::write(dir.folder.join("work/big"), [0; 100]).expect("a file");
         let there = || ["a", "b", "c"].map(|key| caches.at(&spec(key)).exists());
-        // Clocks of files may be coarse.
+        // File times may be coarse.
         let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
         for key in ["a", "b"] {
-            caches.save(&spec(key), &place, &Wanted::default()).expect("saved");
+            caches.save(&spec(key), &dir, &CancelFlag::default()).expect("saved");
             pause();
         }
         assert_eq!(there(), [true, true, false]);
-        fs::remove_file(place.folder.join("work/big")).expect("removed");
-        assert!(caches.restore(&spec("a"), &place, &Wanted::default()).expect("restored"));
+        fs::remove_file(dir.folder.join("work/big")).expect("removed");
+        assert!(caches.restore(&spec("a"), &dir, &CancelFlag::default()).expect("restored"));
         pause();
-        caches.save(&spec("c"), &place, &Wanted::default()).expect("saved");
+        caches.save(&spec("c"), &dir, &CancelFlag::default()).expect("saved");
         assert_eq!(there(), [true, false, true], "`b` was used before the others");
         Caches::open(&folder.join("caches"), 150).expect("a folder");
         assert_eq!(there(), [false, false, true]);
-        drop(place);
+        drop(dir);
         fs::remove_dir_all(&folder).expect("removed");
     }
 
@@ -271,7 +271,7 @@ mod tests {
         CacheSpec { kind: "d".to_owned(), key: key.to_owned(), paths }
     }
 
-    /// Links are kept and restored as they are, and nobody reads or writes where they lead.
+    /// Links are saved and restored as links, never followed.
     #[test]
     fn links_of_a_cache_are_not_followed() {
         let folder = std::env::temp_dir().join(format!("fleet-through-{}", std::process::id()));
@@ -279,14 +279,14 @@ mod tests {
         let outside = folder.join("outside");
         fs::create_dir_all(&outside).expect("a folder");
         fs::write(outside.join("kept"), "safe").expect("a file");
-        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         let work = first.folder.join("work");
         for made in ["p/bin", "q/l", "e"] {
             fs::create_dir_all(work.join(made)).expect("a folder");
         }
         fs::write(work.join("q/l/kept"), "evil").expect("a file");
         fs::write(work.join("e/f"), "evil").expect("a file");
-        // As in an environment of Python's, and worse.
+        // As in a Python environment, and worse.
         let links: [(&str, &Path); 5] = [
             ("p/bin/python", Path::new("/usr/bin/python3")),
             ("p/l", &outside),
@@ -298,15 +298,15 @@ mod tests {
             std::os::unix::fs::symlink(target, work.join(link)).expect("a link");
         }
         let whole = spec("out", &["p", "q", "s"]);
-        caches.save(&whole, &first, &Wanted::default()).expect("saved");
-        assert!(caches.restore(&whole, &second, &Wanted::default()).expect("restored"));
+        caches.save(&whole, &first, &CancelFlag::default()).expect("saved");
+        assert!(caches.restore(&whole, &second, &CancelFlag::default()).expect("restored"));
         let (at, work) = (caches.at(&whole), second.folder.join("work"));
         for (link, target) in links {
             assert_eq!(fs::read_link(work.join(link)).expect("a link"), target, "{link}");
         }
         assert_eq!(fs::read_link(at.join("2")).expect("a link"), outside);
         assert_eq!(fs::read_to_string(work.join("q/l/kept")).expect("a file"), "evil");
-        // A folder that would be restored to where a link was: as somebody else may have kept it.
+        // A planted cache with a directory where a link was restored before.
         let at = caches.at(&spec("old", &[]));
         for (link, target) in [("0/l", outside.clone()), ("2/f", outside.join("new"))] {
             fs::create_dir_all(at.join(link).parent().expect("a folder")).expect("a folder");
@@ -316,20 +316,20 @@ mod tests {
         fs::write(at.join("1/l/kept"), "evil").expect("a file");
         assert!(
             !caches
-                .restore(&spec("old", &["x", "x", "x"]), &second, &Wanted::default())
+                .restore(&spec("old", &["x", "x", "x"]), &second, &CancelFlag::default())
                 .expect("without")
         );
         assert!(!at.exists() && !work.join("x").exists(), "neither it nor half of it is left");
-        // Links that are there, however they came there, are not followed either.
+        // Existing links are not followed either.
         for paths in [["y", "w"], ["w", "y"], ["z", "w"], ["z/l", "w"]] {
-            caches.save(&spec("good", &["q", "e"]), &first, &Wanted::default()).expect("saved");
+            caches.save(&spec("good", &["q", "e"]), &first, &CancelFlag::default()).expect("saved");
             let (folder, file) = (work.join("y/l"), work.join("y/f"));
             fs::create_dir_all(work.join("y")).expect("a folder");
             std::os::unix::fs::symlink(&outside, folder).expect("a link");
             std::os::unix::fs::symlink(outside.join("new"), file).expect("a link");
             std::os::unix::fs::symlink(&outside, work.join("z")).expect("a link");
             let restored = caches
-                .restore(&spec("good", &paths), &second, &Wanted::default())
+                .restore(&spec("good", &paths), &second, &CancelFlag::default())
                 .expect("without");
             assert!(!restored && !work.join("w").exists(), "{paths:?}");
             for left in ["y", "z"] {
@@ -342,21 +342,23 @@ mod tests {
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// A file in the way is no reason to fail a job again and again.
+    /// A file in the way must not fail every attempt of a job.
     #[test]
     fn a_job_begins_without_a_cache_that_does_not_fit() {
         let folder = std::env::temp_dir().join(format!("fleet-without-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
-        let (first, mut second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, mut second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::create_dir_all(first.folder.join("work/sub")).expect("a folder");
         fs::write(first.folder.join("work/sub/a"), "x").expect("a file");
         fs::write(first.folder.join("work/sub/b"), "x").expect("a file");
-        caches.save(&spec("k", &["sub"]), &first, &Wanted::default()).expect("saved");
-        // Where the next job begins there is a file in the cache.
+        caches.save(&spec("k", &["sub"]), &first, &CancelFlag::default()).expect("saved");
+        // The cache has a file where the next job has its working directory.
         second.start = second.folder.join("work/sub/b");
         fs::create_dir_all(&second.start).expect("a folder");
         assert!(
-            !caches.restore(&spec("k", &["sub"]), &second, &Wanted::default()).expect("without")
+            !caches
+                .restore(&spec("k", &["sub"]), &second, &CancelFlag::default())
+                .expect("without")
         );
         assert!(second.start.is_dir(), "it can begin");
         assert!(!second.folder.join("work/sub/a").exists(), "and has no half of a cache");
@@ -370,58 +372,60 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = std::env::temp_dir().join(format!("fleet-links-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
-        let first = place(&folder, "first");
+        let first = dir(&folder, "first");
         let bin = first.folder.join("work/m/.bin");
         fs::create_dir_all(&bin).expect("a folder");
         fs::write(first.folder.join("work/m/tool"), "x").expect("a file");
         let mode = fs::Permissions::from_mode(0o4755);
         fs::set_permissions(first.folder.join("work/m/tool"), mode).expect("a mode");
         std::os::unix::fs::symlink("../tool", bin.join("tool")).expect("a link");
-        caches.save(&spec("k", &["m"]), &first, &Wanted::default()).expect("saved");
-        let second = place(&folder, "second");
-        assert!(caches.restore(&spec("k", &["m"]), &second, &Wanted::default()).expect("restored"));
+        caches.save(&spec("k", &["m"]), &first, &CancelFlag::default()).expect("saved");
+        let second = dir(&folder, "second");
+        assert!(
+            caches.restore(&spec("k", &["m"]), &second, &CancelFlag::default()).expect("restored")
+        );
         let tool = second.folder.join("work/m/.bin/tool");
         assert_eq!(fs::read_to_string(&tool).expect("a file"), "x");
         assert_eq!(tool.metadata().expect("a file").permissions().mode() & 0o7777, 0o755);
-        // More than all caches may be is not copied.
+        // More than the limit is not copied.
         let small = Caches::open(&folder.join("small"), 100).expect("a folder");
         fs::File::create(first.folder.join("work/m/big"))
             .expect("a file")
             .set_len(101)
             .expect("long");
-        assert!(small.save(&spec("k", &["m"]), &first, &Wanted::default()).is_err());
+        assert!(small.save(&spec("k", &["m"]), &first, &CancelFlag::default()).is_err());
         assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// Longer than a path can be, which nothing that goes by paths can look at.
+    /// Deeper than the longest path.
     #[test]
     fn no_cache_keeps_a_worker_from_starting_or_others_from_being_removed() {
         let folder = std::env::temp_dir().join(format!("fleet-long-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), 150).expect("a folder");
-        let first = place(&folder, "first");
+        let first = dir(&folder, "first");
         let work = first.folder.join("work");
         files::deep(&work.join("long"), &"x".repeat(250), 20, &[0; 100]);
-        caches.save(&spec("long", &["long"]), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("long", &["long"]), &first, &CancelFlag::default()).expect("saved");
         let at = |key: &str| caches.at(&spec(key, &[]));
         assert_eq!(files::size(&at("long")), Size { bytes: 100, whole: true });
         let again = || Caches::open(&folder.join("caches"), 150).expect("a worker starts");
         again();
         assert!(at("long").exists(), "it is a cache like others");
-        let second = place(&folder, "second");
+        let second = dir(&folder, "second");
         assert!(
             caches
-                .restore(&spec("long", &["long"]), &second, &Wanted::default())
+                .restore(&spec("long", &["long"]), &second, &CancelFlag::default())
                 .expect("restored")
         );
         assert_eq!(files::size(&second.folder.join("work/long")).bytes, 100);
-        // Clocks of files may be coarse.
+        // File times may be coarse.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(work.join("other"), [0; 100]).expect("a file");
-        caches.save(&spec("other", &["other"]), &first, &Wanted::default()).expect("saved");
+        caches.save(&spec("other", &["other"]), &first, &CancelFlag::default()).expect("saved");
         assert!(!at("long").exists() && at("other").exists(), "the bound holds");
-        // Deeper than anybody looks: it goes, and what can be used stays.
+        // Too deep to measure: it is removed, usable caches stay.
         files::deep(&at("deep").join("0"), "d", 1_000, b"x");
         again();
         assert!(!at("deep").exists() && at("other").exists());
@@ -433,17 +437,17 @@ mod tests {
     fn what_nobody_waits_for_is_neither_saved_nor_spoiled() {
         let folder = std::env::temp_dir().join(format!("fleet-given-up-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
-        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        let (first, second) = (dir(&folder, "first"), dir(&folder, "second"));
         fs::write(first.folder.join("work/x"), "x").expect("a file");
-        let (wanted, given_up) = (Wanted::default(), Wanted::default());
-        given_up.give_up();
-        assert!(caches.save(&spec("k", &["x"]), &first, &given_up).is_err());
+        let (running, cancelled) = (CancelFlag::default(), CancelFlag::default());
+        cancelled.set();
+        assert!(caches.save(&spec("k", &["x"]), &first, &cancelled).is_err());
         let kept = || fs::read_dir(folder.join("caches")).expect("a folder").count();
         assert_eq!(kept(), 0, "neither it nor half of it");
-        caches.save(&spec("k", &["x"]), &first, &wanted).expect("saved");
-        assert!(caches.restore(&spec("k", &["x"]), &second, &given_up).is_err());
+        caches.save(&spec("k", &["x"]), &first, &running).expect("saved");
+        assert!(caches.restore(&spec("k", &["x"]), &second, &cancelled).is_err());
         assert_eq!(kept(), 1, "nothing is wrong with it");
-        assert!(caches.restore(&spec("k", &["x"]), &second, &wanted).expect("restored"));
+        assert!(caches.restore(&spec("k", &["x"]), &second, &running).expect("restored"));
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
     }

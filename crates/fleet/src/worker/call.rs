@@ -1,8 +1,7 @@
-//! Calls: work that the worker does in its own process, by an executor that it was given. The lease, its
-//! heartbeats and its end are those of any other job; only the steps are missing.
+//! Calls: jobs that an executor runs inside the worker's process. Lease, heartbeats and completion are those
+//! of any job.
 
-use super::life::Life;
-use super::status::Control;
+use super::lease_run::LeaseRun;
 use super::steps::Ended;
 use crate::message::{Call, Data, Failure, Phase, TEXT_BYTES_MAX};
 use futures::FutureExt as _;
@@ -12,19 +11,18 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
-/// How far a call is, in percent and in words. Called as often as the executor likes.
+/// Reports progress of a call: percent and text. May be called at any rate.
 pub type Report<'a> = &'a (dyn Fn(u8, &str) + Send + Sync);
 
-/// Why a call gave nothing.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
-    /// What that means for the job: whether others may try.
+    /// Cause, which decides whether the job is retried.
     pub failure: Failure,
     pub why: String,
 }
 
-/// Does calls. What it does ends when its future is dropped: the lease is lost then, or nobody wants the
-/// result any more.
+/// Executes calls. Dropping the future cancels the call: the lease was lost or the job cancelled.
 pub trait Executor: Send + Sync {
     fn execute<'a>(
         &'a self,
@@ -33,7 +31,6 @@ pub trait Executor: Send + Sync {
     ) -> BoxFuture<'a, Result<Data, CallError>>;
 }
 
-/// The executor of a worker.
 #[derive(Clone)]
 pub struct Calls(pub Arc<dyn Executor>);
 
@@ -43,11 +40,11 @@ impl fmt::Debug for Calls {
     }
 }
 
-impl Life<'_> {
-    /// Does a call, and says how it went.
+impl LeaseRun<'_> {
+    /// Runs a call and reports its end.
     pub(super) async fn call(&self, call: &Call, until: Instant) {
-        let Some(Calls(executor)) = self.shop.config.executor.clone() else {
-            let why = "this worker does no calls".to_owned();
+        let Some(Calls(executor)) = self.context.config.executor.clone() else {
+            let why = "this worker has no executor for calls".to_owned();
             return self.end(Ended::Broken(why), None, vec![], None).await;
         };
         self.status.send_modify(|status| status.phase = Phase::Running);
@@ -59,32 +56,25 @@ impl Life<'_> {
             });
         };
         let mut control = self.control.subscribe();
-        // Whichever is first ends the others: a call that is not waited for any more does not go on.
+        // The first to finish cancels the others.
         let (ended, failure, output) = tokio::select! {
             done = AssertUnwindSafe(executor.execute(call, &report)).catch_unwind() => match done {
                 Ok(Ok(output)) => (Ended::Succeeded, None, Some(output)),
                 Ok(Err(CallError { failure, why })) => (Ended::Broken(why), Some(failure), None),
-                // It would break down elsewhere, too.
+                // A panic would repeat on other workers.
                 Err(_) => {
-                    let why = "the executor broke down".to_owned();
+                    let why = "the executor panicked".to_owned();
                     (Ended::Broken(why), Some(Failure::StepFailed), None)
                 }
             },
             () = sleep_until(until) => (Ended::TimedOut, None, None),
-            wish = control.wait_for(|control| *control != Control::Go) => {
-                let ended = match wish.as_deref() {
-                    Ok(Control::Cancel { .. }) => Ended::Canceled,
-                    Ok(Control::Shutdown) => Ended::Shutdown,
-                    _ => Ended::Stale,
-                };
-                (ended, None, None)
-            }
+            ended = Ended::demanded(&mut control) => (ended, None, None),
         };
         self.end(ended, failure, vec![], output).await;
     }
 }
 
-/// The beginning of a text: as much as a message has room for.
+/// The beginning of a text, as long as a message allows.
 pub(super) fn shortened(text: &str) -> String {
     let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at));
     text[..end.unwrap_or(0)].to_owned()

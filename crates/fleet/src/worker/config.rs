@@ -1,4 +1,4 @@
-//! What an operator chooses.
+//! Configuration of a worker.
 
 use super::call::Calls;
 use super::network::Network;
@@ -11,31 +11,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What becomes of a job that wants an image.
+/// How jobs with an image run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Images {
-    /// It fails: this worker has no way to have one.
+    /// They fail.
     Refuse,
-    /// It runs without: this machine is what the image would be.
+    /// They run without it, on this machine as it is.
     Ignore,
-    /// It runs in a container of the image.
+    /// In a container of the image.
     Runc(Runc),
 }
 
-/// A container runtime that is called like `runc`, and images for it.
+/// A container runtime with runc's command line, and its images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runc {
     pub program: PathBuf,
-    /// Where images are found: folders in the OCI's image layout, and archives of such.
+    /// Directory of images: OCI image layouts, and archives of them.
     pub from: PathBuf,
-    /// Where they are unpacked. Workers side by side share it.
+    /// Directory of unpacked images, shared by workers of a machine.
     pub store: PathBuf,
-    /// Most bytes of all unpacked images together: those that were not used for longest go first.
+    /// Most bytes of unpacked images. Least recently used ones are evicted.
     pub bytes_max: u64,
 }
 
 impl Runc {
-    /// Whether the program can be started; what it says of itself, or why not.
+    /// First line of the program's `--version`, or why it cannot be started.
     pub fn version(program: &std::path::Path) -> Result<String, String> {
         let said = std::process::Command::new(program).arg("--version").output();
         let said = said.map_err(|error| error.to_string())?;
@@ -53,50 +53,49 @@ impl Runc {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub orchestrator: String,
-    /// Whether its certificate is believed.
+    /// How the orchestrator's certificate is verified.
     pub trust: Trust,
-    /// Where work is announced (transport A). None: the orchestrator is asked again and again.
+    /// Broker that announces jobs (transport A). None: the orchestrator is polled.
     pub broker: Option<broker::Config>,
-    /// A token to bring the key with. None: the key was brought before, or nobody asks for it.
+    /// Enrolment token. None: the key is registered already, or not needed.
     pub token: Option<String>,
-    /// Everything that it keeps: jobs, caches.
+    /// Directory of jobs and caches.
     pub folder: PathBuf,
-    /// What jobs in a sandbox must not see of the machine, besides [`Self::folder`], the key and images:
-    /// settings with secrets in them, folders of other workers. What is not there is passed over; no job
-    /// begins if it is there and cannot be found out where.
+    /// Paths hidden from sandboxed jobs, besides [`Self::folder`], the key and images: settings with secrets,
+    /// directories of other workers. Missing paths are ignored. If a path exists but cannot be resolved, no
+    /// job starts.
     pub hidden: Vec<PathBuf>,
-    /// A folder: those beside it that have settings or keys of an orchestrator, a runner or a worker in them
-    /// are not seen either.
+    /// Siblings of this directory with settings or keys of an orchestrator, a runner or a worker are hidden
+    /// too.
     pub beside: Option<PathBuf>,
-    /// Its key; made if it is not there. Workers side by side on one machine may share one.
+    /// Key file, created if missing. Workers of a machine may share it.
     pub key: PathBuf,
     pub capabilities: BTreeSet<Tag>,
     pub sandbox: Sandbox,
-    /// What becomes of jobs that want an image.
     pub images: Images,
-    /// The network of jobs in a sandbox or a container.
+    /// Network of sandboxed jobs and containers.
     pub network: Network,
-    /// Who does calls. None: it does none.
+    /// Executor of calls. None: calls are refused.
     pub executor: Option<Calls>,
-    /// Most memory of a job's processes together, in bytes.
+    /// Memory limit of a job's processes together.
     pub memory_bytes_max: Option<u64>,
-    /// Most allocated bytes of a job's files together.
+    /// Disk limit of a job, in allocated bytes.
     pub disk_bytes_max: u64,
-    /// Most files, directories and links of a job.
+    /// Limit of a job's files, directories and links.
     pub files_max: u64,
-    /// Most bytes of all caches together: those that were not used for longest go first.
+    /// Most bytes of caches. Least recently used ones are evicted.
     pub cache_bytes_max: u64,
-    /// Variables of every job. Their values are masked in logs.
+    /// Environment variables of every job, masked in logs.
     pub secrets: BTreeMap<String, String>,
-    /// The time that processes have to end by themselves.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// The time that a job has to end when the worker is told to; then it is given back.
+    /// Time for a job to finish at shutdown. Then it is given back.
     pub drain: Duration,
-    /// Ends after one job, for machines that are made for each.
+    /// Stops after one job, for ephemeral machines.
     pub one_shot: bool,
-    /// How long one question for work may wait.
+    /// Longest time of one `LeaseRequest`.
     pub wait_seconds: u32,
-    /// Its clock. Nothing depends on it.
+    /// For timestamps only.
     pub clock: Clock,
 }
 
@@ -129,7 +128,7 @@ impl Config {
         }
     }
 
-    /// Whether any job runs in a sandbox or a container.
+    /// Whether jobs run in sandboxes or containers.
     pub(super) fn confines(&self) -> bool {
         self.sandbox != Sandbox::Process || matches!(self.images, Images::Runc(_))
     }

@@ -5,7 +5,7 @@
 //! have used up.
 
 use super::files::{Held, held};
-use super::place::Place;
+use super::job_dir::JobDir;
 use super::steps::Ended;
 use super::tree::Tree;
 use rustix::fs::statvfs;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 /// Interval of free-space checks, which are cheap.
-const ROOM_EVERY: Duration = Duration::from_millis(100);
+const FREE_SPACE_EVERY: Duration = Duration::from_millis(100);
 /// Interval of checks of `/dev/shm`: its size is bounded, but not the kernel's memory for each file.
 const SHARED_EVERY: Duration = Duration::from_millis(500);
 /// Interval of counts while free space is stable.
@@ -28,16 +28,16 @@ const HASTE_PART: u32 = 3;
 const OPEN_MAX: usize = 100_000;
 
 /// Resolves when a job exceeds its bounds.
-pub(super) async fn too_large(place: &Arc<Place>, tree: &Tree, most: Held) -> Ended {
+pub(super) async fn too_large(dir: &Arc<JobDir>, tree: &Tree, most: Held) -> Ended {
     tokio::select! {
-        ended = on_disk(place, tree, most) => ended,
-        ended = in_memory(place, tree, most) => ended,
+        ended = on_disk(dir, tree, most) => ended,
+        ended = in_memory(dir, tree, most) => ended,
     }
 }
 
-async fn in_memory(place: &Place, tree: &Tree, most: Held) -> Ended {
+async fn in_memory(dir: &JobDir, tree: &Tree, most: Held) -> Ended {
     // Without its folder the job fails by itself.
-    let Ok(about) = place.folder.metadata() else { return std::future::pending().await };
+    let Ok(about) = dir.folder.metadata() else { return std::future::pending().await };
     loop {
         sleep(SHARED_EVERY).await;
         if tree.shared(about.dev()).await.is_none_or(|files| files > most.files) {
@@ -46,22 +46,22 @@ async fn in_memory(place: &Place, tree: &Tree, most: Held) -> Ended {
     }
 }
 
-async fn on_disk(place: &Arc<Place>, tree: &Tree, most: Held) -> Ended {
+async fn on_disk(dir: &Arc<JobDir>, tree: &Tree, most: Held) -> Ended {
     loop {
         let began = Instant::now();
-        let held = match look(place, Some(tree), most).await {
+        let held = match look(dir, Some(tree), most).await {
             Ok(held) => held,
             Err(ended) => return ended,
         };
-        let (cost, room) = (began.elapsed(), Room::of(place));
+        let (cost, free) = (began.elapsed(), FreeSpace::of(dir));
         // A quarter of what is left to the job: other processes use the disk too.
         let left =
             Held { bytes: (most.bytes - held.bytes) / 4, files: (most.files - held.files) / 4 };
         loop {
-            sleep(ROOM_EVERY).await;
+            sleep(FREE_SPACE_EVERY).await;
             let waited = began.elapsed();
             let calm = waited >= LOOK_EVERY.max(cost * CALM_PART);
-            if calm || waited >= cost * HASTE_PART && room.lost(&Room::of(place), left) {
+            if calm || waited >= cost * HASTE_PART && free.lost(&FreeSpace::of(dir), left) {
                 break;
             }
         }
@@ -70,15 +70,15 @@ async fn on_disk(place: &Arc<Place>, tree: &Tree, most: Held) -> Ended {
 
 /// Counts once. The error is how the job ends.
 pub(super) async fn look(
-    place: &Arc<Place>,
+    dir: &Arc<JobDir>,
     tree: Option<&Tree>,
     most: Held,
 ) -> Result<Held, Ended> {
-    let (place, tree) = (place.clone(), tree.cloned());
-    let looked = super::blocking::blocking(move |wanted| {
-        let held = held(&[&place.folder, &place.temporary], most, wanted)?;
+    let (dir, tree) = (dir.clone(), tree.cloned());
+    let looked = super::blocking::blocking(move |cancel| {
+        let held = held(&[&dir.folder, &dir.temporary], most, cancel)?;
         let (Some(mut held), Some(tree)) = (held, &tree) else { return Ok(held) };
-        let device = place.folder.metadata()?.dev();
+        let device = dir.folder.metadata()?.dev();
         let Some(unnamed) = tree.unnamed(device, OPEN_MAX) else { return Ok(None) };
         held.bytes = held.bytes.saturating_add(unnamed);
         Ok(Some(held).filter(|held| held.bytes <= most.bytes))
@@ -86,17 +86,17 @@ pub(super) async fn look(
     match looked.await.and_then(|looked: io::Result<Option<Held>>| looked) {
         Ok(Some(held)) => Ok(held),
         Ok(None) => Err(Ended::OutOfDisk),
-        Err(error) => Err(Ended::Broken(format!("the job's files cannot be counted: {error}"))),
+        Err(error) => Err(Ended::Broken(format!("failed to count the job's files: {error}"))),
     }
 }
 
 /// Free space of the job's file system, if known.
 #[derive(Clone, Copy)]
-struct Room(Option<Held>);
+struct FreeSpace(Option<Held>);
 
-impl Room {
-    fn of(place: &Place) -> Self {
-        let about = statvfs(&place.folder).ok();
+impl FreeSpace {
+    fn of(dir: &JobDir) -> Self {
+        let about = statvfs(&dir.folder).ok();
         Self(about.map(|about| Held {
             bytes: about.f_bfree.saturating_mul(about.f_frsize),
             files: about.f_ffree,

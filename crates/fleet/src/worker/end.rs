@@ -1,20 +1,19 @@
-//! The end of a lease: what is said of it, until the orchestrator has heard it.
+//! Reports the end of a job, until the orchestrator has answered.
 
-use super::beat::insist;
 use super::call::shortened;
-use super::life::Life;
+use super::lease_run::LeaseRun;
 use super::link::LinkError;
+use super::retry::retry_until_answered;
 use super::status::Control;
 use super::steps::Ended;
-use super::verdict::Verdict;
 use crate::message::{
-    Artifact, Body, CancelAck, CancelAckAck, Complete, CompleteAck, Data, Failure, FinalStatus,
-    Timings,
+    Artifact, Body, CancelAck, CancelAckAck, Complete, CompleteAck, CompleteStatus, Data, Failure,
+    FinalStatus, Timings,
 };
 use tokio::time::Instant;
 
-impl Life<'_> {
-    /// Says how it went, until it is heard.
+impl LeaseRun<'_> {
+    /// Reports how the job ended, until it is answered.
     pub(super) async fn end(
         &self,
         ended: Ended,
@@ -25,40 +24,44 @@ impl Life<'_> {
         if ended == Ended::Stale {
             return;
         }
-        let (how, said) = match ended {
+        let (summary, answer) = match ended {
             Ended::Canceled => {
                 let stopped = self.cancel_ack(artifacts);
-                let said = self.say::<_, CancelAckAck>("cancel-ack", &stopped).await;
-                ("canceled".to_owned(), said.map(|said| said.map(drop)))
+                let answer = self.send_final::<_, CancelAckAck>("cancel-ack", &stopped).await;
+                ("canceled".to_owned(), answer.map(|answer| answer.map(drop)))
             }
             ended => {
-                let complete = self.complete(&Verdict::of(ended, failure), artifacts, output);
-                let said = self.say::<_, CompleteAck>("complete", &complete).await;
-                (complete.summary, said.map(|said| said.map(drop)))
+                let complete = self.complete(ended, failure, artifacts, output);
+                let answer = self.send_final::<_, CompleteAck>("complete", &complete).await;
+                (complete.summary, answer.map(|answer| answer.map(drop)))
             }
         };
         let (job, fence) = (&self.granted.job_id, &self.granted.fence);
-        match said {
-            Some(Ok(())) => tracing::info!(%job, %fence, how, "a job is over for this worker"),
-            Some(Err(error)) => tracing::warn!(%error, %job, "a job's end is not taken"),
-            // A heartbeat has told it already.
+        match answer {
+            Some(Ok(())) => tracing::info!(%job, %fence, summary, "job finished"),
+            Some(Err(error)) => tracing::warn!(%error, %job, %fence, "completion rejected"),
+            // Logged when the heartbeat was answered.
             None => {}
         }
     }
 
-    /// Says the last of a lease, until it is heard. None: the lease is over, and nothing more is said under it.
-    async fn say<M: Body, A: Body>(&self, path: &str, last: &M) -> Option<Result<A, LinkError>> {
-        // What was sent once may have been heard: it is sent again all the same, but not under a lease that is over.
-        let said = insist(async || match self.sure().await {
-            true => self.shop.link.send(path, last).await.map(Some),
+    /// Sends the last message of a lease until it is answered. None: the lease was lost.
+    async fn send_final<M: Body, A: Body>(
+        &self,
+        path: &str,
+        last: &M,
+    ) -> Option<Result<A, LinkError>> {
+        // Resending is idempotent, but nothing is sent under an expired lease.
+        let answer = retry_until_answered(async || match self.lease_holds().await {
+            true => self.context.link.send(path, last).await.map(Some),
             false => Ok(None),
         });
-        said.await.transpose()
+        answer.await.transpose()
     }
 
-    /// Nothing is said under a lease that may be over: first a heartbeat must have said that it is not.
-    /// False: it said that it is.
-    async fn sure(&self) -> bool {
+    /// Waits until the lease is known to hold: after its expiry a heartbeat must be answered first. False: it
+    /// is lost.
+    async fn lease_holds(&self) -> bool {
         let (mut held, mut control) = (self.held_until.subscribe(), self.control.subscribe());
         tokio::select! {
             biased;
@@ -71,9 +74,9 @@ impl Life<'_> {
         let step = self.status.borrow().progress.current_step.clone().unwrap_or_default();
         CancelAck {
             lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
+            runner_id: self.context.runner_id.clone(),
             final_status: FinalStatus::Canceled,
-            ts: Some(self.shop.time()),
+            ts: Some(self.context.time()),
             artifacts,
             summary: self.summary(&format!("Canceled during step: {step}")),
         }
@@ -81,25 +84,57 @@ impl Life<'_> {
 
     fn complete(
         &self,
-        verdict: &Verdict,
+        ended: Ended,
+        failure: Option<Failure>,
         artifacts: Vec<Artifact>,
         output: Option<Data>,
     ) -> Complete {
-        let timings = Timings { started_at: self.started, finished_at: self.shop.time() };
+        let (status, cause, exit_code, summary) = described(ended);
+        let timings = Timings { started_at: self.started, finished_at: self.context.time() };
         Complete {
             lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
-            status: verdict.status,
-            exit_code: verdict.exit_code,
-            failure: verdict.failure,
+            runner_id: self.context.runner_id.clone(),
+            status,
+            exit_code,
+            failure: failure.or(cause),
             timings: Some(timings),
             artifacts,
-            summary: self.summary(&verdict.summary),
+            summary: self.summary(&summary),
             output,
         }
     }
 
     fn summary(&self, text: &str) -> String {
         shortened(&self.mask.text(text))
+    }
+}
+
+/// How `Complete` describes an end: status, cause, exit code, summary.
+fn described(ended: Ended) -> (CompleteStatus, Option<Failure>, Option<i32>, String) {
+    use CompleteStatus::{Failed, Succeeded, TimedOut};
+    match ended {
+        Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
+        Ended::Failed { step, code } => {
+            let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
+            (Failed, Some(Failure::StepFailed), code, format!("Step {} ended {how}.", step + 1))
+        }
+        Ended::TimedOut => (TimedOut, None, None, "Timed out.".to_owned()),
+        Ended::OutOfMemory => {
+            (Failed, Some(Failure::OutOfMemory), None, "Memory limit exceeded.".to_owned())
+        }
+        Ended::TooMany => {
+            let why = "Too many processes or open files.".to_owned();
+            (Failed, Some(Failure::StepFailed), None, why)
+        }
+        Ended::OutOfDisk => {
+            let why = "Disk limit exceeded: space, files or directory levels.";
+            (Failed, Some(Failure::OutOfDisk), None, why.to_owned())
+        }
+        Ended::Shutdown => {
+            (Failed, Some(Failure::RunnerShutdown), None, "The worker shut down.".to_owned())
+        }
+        Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
+        // Not reported by `Complete`.
+        Ended::Canceled | Ended::Stale => (Failed, Some(Failure::RunnerError), None, String::new()),
     }
 }

@@ -1,5 +1,5 @@
-//! Trees of files that jobs made. The worker handles them outside of any sandbox, so no link in them is
-//! followed, what is copied is bounded, and what is removed goes whatever its modes and however deep.
+//! Directory trees made by jobs, handled outside of any sandbox: links are never followed, copies are
+//! bounded, and removal works with any modes and depth.
 
 mod held;
 mod remove;
@@ -7,7 +7,7 @@ mod remove;
 pub(super) use held::{Held, held};
 pub(super) use remove::remove;
 
-use super::blocking::Wanted;
+use super::blocking::CancelFlag;
 use crate::auth::random_hex;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
@@ -19,36 +19,36 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
-/// Deepest folder that is looked into. Each level of a copy holds three descriptors.
+/// Deepest directory that is copied or searched. Each level of a copy holds three descriptors.
 pub(super) const DEPTH_MAX: usize = 64;
-/// The same where only sizes are looked at: images may be deeper. Each level holds one.
+/// The same for sizes: images may be deeper. Each level holds one descriptor.
 const SIZE_DEPTH_MAX: usize = 256;
-/// Most files and folders of one tree that are looked at.
+/// Most entries of one tree.
 pub(super) const ENTRIES_MAX: u64 = 1_000_000;
-/// So much of a file is copied between two looks at whether it is still wanted.
+/// Bytes copied between two checks for cancellation.
 const PIECE_BYTES: u64 = 64 * 1024 * 1024;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What may still be copied, as long as somebody waits for it.
+/// Remaining limits of a copy.
 #[derive(Debug)]
 pub(super) struct Budget<'a> {
     bytes: u64,
     entries: u64,
-    wanted: &'a Wanted,
+    cancel: &'a CancelFlag,
 }
 
 impl<'a> Budget<'a> {
-    pub(super) fn new(bytes: u64, wanted: &'a Wanted) -> Self {
-        Self { bytes, entries: ENTRIES_MAX, wanted }
+    pub(super) fn new(bytes: u64, cancel: &'a CancelFlag) -> Self {
+        Self { bytes, entries: ENTRIES_MAX, cancel }
     }
 
     fn spend(&mut self, bytes: u64) -> io::Result<()> {
-        self.wanted.check()?;
+        self.cancel.check()?;
         let left = (self.bytes.checked_sub(bytes), self.entries.checked_sub(1));
         let (Some(bytes), Some(entries)) = left else {
-            return Err(refused("it has too many bytes, or too many files"));
+            return Err(refused("too many bytes or files"));
         };
         (self.bytes, self.entries) = (bytes, entries);
         Ok(())
@@ -59,39 +59,39 @@ fn refused(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// A path beneath a folder.
+/// A path below a trusted directory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beneath<'a> {
-    /// The folder; nothing that a job makes is on the way to it.
+pub(super) struct RelativePath<'a> {
+    /// The directory. No job controls its path.
     pub(super) root: &'a Path,
-    /// Names, each of which may be a job's.
+    /// Path below it. A job controls each component.
     pub(super) path: &'a Path,
 }
 
-impl<'a> Beneath<'a> {
+impl<'a> RelativePath<'a> {
     fn root(&self) -> io::Result<OwnedFd> {
         Ok(rustix::fs::open(self.root, FOLDER, Mode::empty())?)
     }
 
     fn split(&self) -> io::Result<(&'a Path, &'a OsStr)> {
-        let name = self.path.file_name().ok_or_else(|| refused("it has no name"))?;
+        let name = self.path.file_name().ok_or_else(|| refused("no file name"))?;
         Ok((self.path.parent().unwrap_or(Path::new("")), name))
     }
 
-    /// Whether it is a folder, with no link on the way.
+    /// Whether it is a directory reached without links.
     pub(super) fn is_folder(&self) -> io::Result<bool> {
         Ok(reached(self.root()?, self.path)?.is_some())
     }
 
-    /// The folder above it, if it is there and no link leads to it.
+    /// Its parent, if it is reached without links.
     fn above(&self) -> io::Result<Option<OwnedFd>> {
         reached(self.root()?, self.split()?.0)
     }
 
-    /// Removes it, whatever it is, unless a link is on the way.
+    /// Removes it, unless a link is on the way.
     pub(super) fn remove(&self) -> io::Result<()> {
         let Some(above) = self.above()? else { return Ok(()) };
-        // At the top it has a path that no job can change.
+        // Directly below the root no job controls its path.
         let new = format!(".gone-{}", random_hex::<8>());
         let moved = rustix::fs::renameat(above, self.split()?.1, self.root()?, &*new);
         match moved {
@@ -100,7 +100,7 @@ impl<'a> Beneath<'a> {
         }
     }
 
-    /// The folder above it, made if it is not there.
+    /// Its parent, created if missing.
     fn made(&self) -> io::Result<OwnedFd> {
         let mut folder = self.root()?;
         for part in self.split()?.0 {
@@ -110,17 +110,16 @@ impl<'a> Beneath<'a> {
     }
 }
 
-/// A folder below another, by one name after the other, so that no link is followed and nothing leads out,
-/// on every kernel. None: a job has not made it, has put something else there, or has shut it. Errors are
-/// the machine's.
+/// Opens a directory one component at a time: no link is followed and nothing leads out, on any kernel. None:
+/// missing, not a directory, or not accessible, all of which a job can cause. Errors are the machine's.
 fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
     let mut folder = root;
     for part in path.components() {
-        let Component::Normal(name) = part else { return Err(refused("it leads elsewhere")) };
+        let Component::Normal(name) = part else { return Err(refused("the path leads out")) };
         folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
             Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::ACCESS)) => {
-                tracing::warn!(%error, path = %path.display(), "no folder of a job's to look into");
+                tracing::warn!(%error, path = %path.display(), "not a directory of the job");
                 return Ok(None);
             }
             opened => opened?,
@@ -129,7 +128,7 @@ fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
     Ok(Some(folder))
 }
 
-/// A folder in a folder, made if it is not there. A link is none.
+/// A subdirectory, created if missing. Links are refused.
 fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Result<OwnedFd> {
     match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -138,13 +137,12 @@ fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Resul
     Ok(rustix::fs::openat(folder, name, FOLDER, Mode::empty())?)
 }
 
-/// Copies a file or a tree; false if there is none. Files are new: one that is there is an error, and
-/// nothing is written through a link. Links are copied as they are, wherever they lead: to the worker they
-/// are names, which nothing here follows, and to a job in its sandbox they lead where it may go anyway.
-/// Nothing keeps a mode that would let others run it as this user. Devices and pipes are left out.
+/// Copies a file or a tree. False: missing. An existing file is an error, so nothing is written through a
+/// link. Links are copied as links: the worker never follows them, and in a sandbox they lead where the job
+/// may go anyway. Setuid bits are dropped. Devices and pipes are skipped.
 pub(super) fn copy(
-    from: Beneath<'_>,
-    to: Beneath<'_>,
+    from: RelativePath<'_>,
+    to: RelativePath<'_>,
     budget: &mut Budget<'_>,
 ) -> io::Result<bool> {
     let Some(source) = from.above()? else { return Ok(false) };
@@ -174,7 +172,7 @@ fn entry(
         FileType::Directory => {
             budget.spend(0)?;
             if depth >= DEPTH_MAX {
-                return Err(refused("it is too deep"));
+                return Err(refused("too many directory levels"));
             }
             let source = rustix::fs::openat(from, name, FOLDER, Mode::empty())?;
             let target = subfolder(to, new)?;
@@ -195,17 +193,17 @@ fn entry(
                 OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mode = Mode::from_raw_mode(about.st_mode & 0o777 | 0o600);
             let target = File::from(rustix::fs::openat(to, new, flags, mode)?);
-            content(&source, &target, bytes, budget.wanted)
+            content(&source, &target, bytes, budget.cancel)
         }
         _ => budget.spend(0),
     }
 }
 
-/// Copies so many bytes from one file to another, or as many as there are.
-fn content(from: &File, mut to: &File, bytes: u64, wanted: &Wanted) -> io::Result<()> {
+/// Copies at most this many bytes.
+fn content(from: &File, mut to: &File, bytes: u64, cancel: &CancelFlag) -> io::Result<()> {
     let mut left = bytes;
     while left > 0 {
-        wanted.check()?;
+        cancel.check()?;
         match io::copy(&mut from.take(left.min(PIECE_BYTES)), &mut to)? {
             0 => break,
             copied => left -= copied,
@@ -221,19 +219,19 @@ fn named(name: &CStr) -> Option<&OsStr> {
     }
 }
 
-/// How large a tree is.
+/// Size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size {
-    /// False: not all of it could be looked at.
+    /// False: some of it is unreadable.
     pub(super) whole: bool,
-    /// Bytes of the files that could.
+    /// Bytes of readable files.
     pub(super) bytes: u64,
 }
 
-/// Looks at all files in a tree, however long their paths are. What is removed meanwhile has no bytes.
+/// Measures a tree, whatever the length of its paths. Files removed meanwhile do not count.
 pub(super) fn size(at: &Path) -> Size {
     fn walk(folder: &OwnedFd, depth: usize, size: &mut Size) -> io::Result<()> {
-        // Names first: one descriptor is held for each level.
+        // Names first, so that each level holds one descriptor only.
         let all = Dir::read_from(folder)?
             .map(|entry| -> io::Result<CString> { Ok(entry?.file_name().to_owned()) });
         for name in all.collect::<io::Result<Vec<CString>>>()? {
@@ -247,13 +245,13 @@ pub(super) fn size(at: &Path) -> Size {
                 continue;
             }
             if depth >= SIZE_DEPTH_MAX {
-                return Err(refused("it is too deep"));
+                return Err(refused("too many directory levels"));
             }
             let inside = match rustix::fs::openat(folder, name, FOLDER, Mode::empty()) {
                 Err(Errno::NOENT) => Ok(()),
                 inside => inside.map_err(io::Error::from).and_then(|it| walk(&it, depth + 1, size)),
             };
-            // The others are looked at all the same.
+            // The rest is measured all the same.
             size.whole &= inside.is_ok();
         }
         Ok(())
@@ -271,29 +269,29 @@ pub(super) fn size(at: &Path) -> Size {
     size
 }
 
-/// Takes the bits from files by which others could run them as this user. What nobody waits for is removed soon.
-pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
-    fn walk(folder: &Path, depth: usize, left: &mut u64, wanted: &Wanted) {
+/// Clears setuid and setgid bits. If cancelled, the tree is about to be removed.
+pub(super) fn defuse(folder: &Path, cancel: &CancelFlag) {
+    fn walk(folder: &Path, depth: usize, left: &mut u64, cancel: &CancelFlag) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let rest = left.checked_sub(1).filter(|_| wanted.still());
+            let rest = left.checked_sub(1).filter(|_| !cancel.is_set());
             let Some(rest) = rest else { return };
             *left = rest;
             // Neither follows links.
             let (Ok(about), path) = (entry.metadata(), entry.path()) else { continue };
             if about.is_dir() && depth < DEPTH_MAX {
-                walk(&path, depth + 1, left, wanted);
+                walk(&path, depth + 1, left, cancel);
             } else if about.is_file() && about.permissions().mode() & 0o6000 != 0 {
                 let mode = about.permissions().mode() & 0o777;
                 if let Err(error) = fs::set_permissions(&path, Permissions::from_mode(mode)) {
-                    tracing::warn!(%error, "a file of a job stays as it is");
+                    tracing::warn!(%error, "failed to clear setuid bits");
                 }
             }
         }
     }
-    walk(folder, 0, &mut { ENTRIES_MAX }, wanted);
+    walk(folder, 0, &mut { ENTRIES_MAX }, cancel);
 }
 
-/// Makes folders in folders, and a file in the last.
+/// Makes nested directories with a file in the last.
 #[cfg(test)]
 pub(super) fn deep(top: &Path, name: &str, levels: usize, bytes: &[u8]) {
     fs::create_dir_all(top).expect("a folder");
@@ -317,7 +315,7 @@ mod tests {
         fs::write(folder.join("a/file"), "x").expect("a file");
         std::os::unix::fs::symlink("b", folder.join("a/link")).expect("a link");
         std::os::unix::fs::symlink("/", folder.join("root")).expect("a link");
-        let is = |path: &str| Beneath { root: &folder, path: Path::new(path) }.is_folder();
+        let is = |path: &str| RelativePath { root: &folder, path: Path::new(path) }.is_folder();
         for there in ["", "a", "a/b/c", "a/./b"] {
             assert!(is(there).expect("looked at"), "{there:?}");
         }
@@ -325,10 +323,10 @@ mod tests {
             assert!(!is(other).expect("looked at"), "{other:?}");
         }
         assert!(is("a/../a").is_err() && is("/etc").is_err());
-        // Nothing that a job can do: nobody is told that it has no files.
+        // A job cannot cause these: they are errors, not missing files.
         let (file, gone) = (folder.join("a/file"), folder.join("gone"));
         for root in [&file, &gone] {
-            assert!(Beneath { root, path: Path::new("a") }.is_folder().is_err());
+            assert!(RelativePath { root, path: Path::new("a") }.is_folder().is_err());
         }
         fs::remove_dir_all(&folder).expect("removed");
     }
@@ -342,7 +340,7 @@ mod tests {
         fs::set_permissions(&file, Permissions::from_mode(0o6755)).expect("a mode");
         let mode = || file.metadata().expect("a file").permissions().mode() & 0o7777;
         assert_eq!(mode(), 0o6755, "the test means something");
-        defuse(&folder, &Wanted::default());
+        defuse(&folder, &CancelFlag::default());
         assert_eq!(mode(), 0o755);
         fs::remove_dir_all(&folder).expect("removed");
     }

@@ -1,4 +1,4 @@
-//! What jobs in a sandbox do not see of the machine, though their user could read it.
+//! Paths that sandboxed jobs must not see, although their user could read them.
 
 use super::config::{Config, Images};
 use rustix::fs::{Access, access};
@@ -6,14 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is in folders of ours: an orchestrator's has tokens beside it, a runner's its key.
+/// Files that mark our directories: tokens or keys lie beside them.
 const SETTINGS: [&str; 3] = ["orchestrator.toml", "runner.toml", "worker.toml"];
 const KEY: &str = "key";
-/// Most names that are looked at for keys before each step.
+/// Most names that are searched for keys before each step.
 const NAMES_MAX: usize = 100_000;
 
-/// Each by no link, and none within another. What is not there need not be hidden; an error if something is
-/// there and it cannot be said where: then no job begins.
+/// Resolved paths, none inside another. Missing paths are ignored. If a path exists but cannot be resolved,
+/// it is an error, and no job starts.
 pub(super) fn hidden(config: &Config) -> io::Result<Vec<PathBuf>> {
     let mut all = vec![config.folder.clone(), config.key.clone()];
     all.extend(config.hidden.iter().cloned());
@@ -26,7 +26,7 @@ pub(super) fn hidden(config: &Config) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for at in all {
         match at.canonicalize() {
-            // A sandbox would put something over a link, and the place would be seen elsewhere.
+            // A sandbox would cover the link, not its target.
             Ok(at) => found.push(at),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
@@ -35,17 +35,16 @@ pub(super) fn hidden(config: &Config) -> io::Result<Vec<PathBuf>> {
             }
         }
     }
-    // What is there of the first is a step's own.
+    // A step has its own `/tmp`.
     found.retain(|at| at != Path::new("/tmp") && at.parent().is_some());
-    // A folder comes right before what is in it.
+    // A directory sorts right before its content.
     found.sort();
     found.dedup_by(|at, above| at.starts_with(&*above));
     Ok(found)
 }
 
-/// Folders beside one that have settings or keys in them. At the top of the machine only settings count:
-/// systems have keys of their own in their folders. An error if it cannot be said which have: of what nobody
-/// can list a job may still guess the names.
+/// Siblings of a directory with settings or keys. Below `/` only settings count: systems have keys of their
+/// own there. An error if a directory cannot be searched: a job could still guess its names.
 fn neighbours(folder: &Path, names_max: usize) -> io::Result<Vec<PathBuf>> {
     let folder = match folder.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
@@ -76,17 +75,17 @@ fn neighbours(folder: &Path, names_max: usize) -> io::Result<Vec<PathBuf>> {
 fn has_key(folder: &Path, left: &mut usize) -> io::Result<bool> {
     let names = match fs::read_dir(folder) {
         Ok(names) => names,
-        // It cannot be listed, but what is in it can be opened by its name: it may have a key.
+        // Not listable, but its files can be opened by name: it may have a key.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Ok(access(folder, Access::EXEC_OK).is_ok());
         }
-        // No folder, or not there any more.
+        // Not a directory, or removed.
         Err(_) => return Ok(false),
     };
     for entry in names {
         if *left == 0 {
             let why = format!(
-                "{} has more names than are looked at for keys; put the worker into a folder of its own",
+                "{} has too many files to search for keys; put the worker into a folder of its own",
                 folder.display()
             );
             return Err(io::Error::other(why));
@@ -127,7 +126,7 @@ mod tests {
         assert!(error.to_string().contains("circle"), "{error}");
         fs::remove_dir_all(&base).expect("removed");
     }
-    /// Fault 19: a folder with a key was seen by jobs if too much was beside it.
+    /// Fault 19: with too many siblings, jobs saw a directory with a key.
     #[test]
     fn what_cannot_be_looked_through_is_an_error() {
         let base = std::env::temp_dir().join(format!("fleet-beside-{}", std::process::id()));
@@ -141,11 +140,11 @@ mod tests {
         let base = base.canonicalize().expect("a folder");
         let look = |names_max| neighbours(&base.join("worker"), names_max);
         assert_eq!(look(11).expect("looked through"), [base.join("runner")]);
-        // Which of both is looked at first is the disk's to say.
+        // The order of directory entries is undefined.
         let error = look(9).expect_err("too many names");
         assert!(error.to_string().contains("many"), "{error}");
         assert_eq!(neighbours(&base.join("nowhere"), 1).expect("nothing"), [] as [PathBuf; 0]);
-        // A file has no folder above that could be listed.
+        // The parent is a file.
         let below = base.join("runner/a.key/worker");
         assert!(neighbours(&below, 1).is_err());
         fs::remove_dir_all(&base).expect("removed");

@@ -1,5 +1,5 @@
-//! What a worker that was killed leaves: processes of its job, and the job's files. Whatever a job does to
-//! its files, the next worker starts.
+//! Cleans up after a killed worker: processes and files of its job. Nothing that a job does to its files
+//! keeps the next worker from starting.
 
 use super::files;
 use super::tree::Tree;
@@ -10,14 +10,14 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where marks of jobs are, in the worker's folder: not where a job in a sandbox can write.
+/// Directory of job marks. Sandboxed jobs cannot write there.
 const MARKS: &str = "marks";
 pub(super) const JOBS: &str = "jobs";
-/// What the name of a folder begins with that could not be removed.
+/// Prefix of directories that could not be removed.
 const LEFT: &str = ".left-";
 const MARK_LENGTH: usize = 32;
 
-/// A job's mark, kept while there is something to find by it.
+/// A recorded mark. Removed on drop.
 #[derive(Debug)]
 pub(super) struct Noted(PathBuf);
 
@@ -33,12 +33,12 @@ pub(super) fn note(worker: &Path, mark: &str) -> io::Result<Noted> {
 impl Drop for Noted {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_file(&self.0) {
-            tracing::warn!(%error, "a job's mark is left behind");
+            tracing::warn!(%error, path = %self.0.display(), kind = "job mark", "cleanup failed");
         }
     }
 }
 
-/// A mark, if it is one. A plain process can write here; nothing that it leaves is waited for.
+/// Reads a mark. Unsandboxed jobs can write here: pipes and devices must not block.
 fn read(at: &Path) -> Option<String> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).ok()?;
     let file = File::options().read(true).custom_flags(flags).open(at).ok()?;
@@ -51,8 +51,8 @@ fn read(at: &Path) -> Option<String> {
     (mark.len() == MARK_LENGTH && digits).then_some(mark)
 }
 
-/// Ends what a worker that was killed left running, and removes its files. What cannot be removed is put
-/// aside, told, and tried again next time.
+/// Kills processes and removes files of a killed worker's job. Files that cannot be removed are renamed and
+/// retried at the next start.
 pub(super) async fn clear(worker: &Path) {
     for entry in fs::read_dir(worker.join(MARKS)).into_iter().flatten().flatten() {
         if let Some(mark) = read(&entry.path()) {
@@ -65,7 +65,7 @@ pub(super) async fn clear(worker: &Path) {
         for entry in fs::read_dir(&jobs).into_iter().flatten().flatten() {
             let at = entry.path();
             if !remove(&at) && !entry.file_name().to_string_lossy().starts_with(LEFT) {
-                // The name may be wanted again.
+                // The same grant would need this name.
                 let _ = fs::rename(&at, jobs.join(format!("{LEFT}{}", random_hex::<8>())));
             }
         }
@@ -76,7 +76,7 @@ pub(super) async fn clear(worker: &Path) {
 fn remove(at: &Path) -> bool {
     let removed = files::remove(at);
     if let Err(error) = &removed {
-        tracing::warn!(%error, at = %at.display(), "what a job left cannot be removed");
+        tracing::warn!(%error, path = %at.display(), kind = "leftover", "cleanup failed");
     }
     removed.is_ok()
 }

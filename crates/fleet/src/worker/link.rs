@@ -1,64 +1,60 @@
-//! The way to the orchestrator: signed requests, and what their answers mean.
+//! Client of the orchestrator's worker API: signed requests and the meaning of responses.
 
 use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
-use crate::http::{Endpoint, reason};
+use crate::http::{Endpoint, file_body, reason};
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{
     self, Body, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message, MessageError, StaleLease,
 };
 use crate::time::{Clock, Millis};
-use axum::body::Body as Bytes;
+use axum::body::{Body as HttpBody, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, header};
-use futures::{Stream, StreamExt as _};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use tokio::io::AsyncSeekExt as _;
 
-/// The time that an answer may take, besides what it was asked to wait.
+/// Response timeout, beyond a requested wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
-/// It is another time there. Its answer says which.
+/// Error code: the signature's time is off. The response carries the right one.
 pub(super) const BAD_CLOCK: &str = "BAD_CLOCK";
-/// What an orchestrator has trouble with that need not pass.
+/// Error codes of failures that may be permanent.
 const MAY_LAST: [&str; 3] = ["DISK_FAILED", "OBJECTS_UNAVAILABLE", "TOO_SLOW"];
-/// What proxies say while an orchestrator is away.
+/// Statuses of proxies whose orchestrator is unavailable.
 const AWAY: [StatusCode; 3] =
     [StatusCode::BAD_GATEWAY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT];
-/// What messages are: no page of a browser can send that to others unasked.
 const JSON: &str = "application/json";
 
-/// Why a message has no answer that is of use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// The lease gives no rights any more.
+    /// The lease is lost.
     #[error("the lease is stale ({:?})", .0.reason)]
     Stale(StaleLease),
-    /// The orchestrator does not take this message, and will not if it comes again.
+    /// Refused permanently.
     #[error("the orchestrator refuses: {code}: {message}")]
     Refused { code: String, message: String },
-    /// The orchestrator cannot do it now. It can be sent again.
-    #[error("the orchestrator cannot do it now: {code}: {message}")]
+    /// The orchestrator failed. Can be retried.
+    #[error("the orchestrator failed: {code}: {message}")]
     Failing { code: String, message: String },
-    /// What was to be sent cannot be read: this side's trouble.
+    /// A local file cannot be read.
     #[error("the file cannot be read: {0}")]
     Own(String),
-    /// Not the orchestrator answers, but something before it, and does not let it through. It can be sent again.
-    #[error("something before the orchestrator answers with status {0}")]
+    /// A proxy refused the request. Can be retried.
+    #[error("a proxy in front of the orchestrator answered with status {0}")]
     Between(u16),
-    /// Nobody knows whether it arrived. It can be sent again.
+    /// Unknown outcome. Can be retried.
     #[error("the orchestrator cannot be reached: {0}")]
     Unreachable(String),
 }
 
 impl LinkError {
-    /// Whether sending it again may help.
+    /// Whether a retry may help.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Between(_) | Self::Failing { .. })
     }
 
-    /// Whether it may stay so for as long as anybody tries: the disk, the line, or what lies between, and not
-    /// a moment's load.
+    /// Whether the cause may be permanent, such as a full disk, a slow line or a proxy, rather than load.
     pub(super) fn may_last(&self) -> bool {
         match self {
             Self::Failing { code, .. } => MAY_LAST.contains(&code.as_str()),
@@ -68,12 +64,11 @@ impl LinkError {
     }
 }
 
-/// A worker's way to its orchestrator.
 #[derive(Clone)]
 pub struct Link {
     endpoint: Endpoint,
     key: Arc<KeyPair>,
-    /// How far the orchestrator's clock is ahead of ours, by its last answer.
+    /// Offset of the orchestrator's clock, by its last response.
     ahead: Arc<AtomicI64>,
     clock: Clock,
 }
@@ -85,29 +80,28 @@ impl fmt::Debug for Link {
 }
 
 impl Link {
-    /// A way to the orchestrator at this address.
     pub fn new(endpoint: Endpoint, key: Arc<KeyPair>, clock: Clock) -> Self {
         Self { endpoint, key, ahead: Arc::default(), clock }
     }
 
-    /// Brings the key, with a token that allows it to.
+    /// Registers the key with an enrolment token.
     pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
         let body = message::encode(&Enrol { key: self.key.public().clone() });
         let request = Request::post(format!("{}/api/v1/internal/enrol", self.endpoint.url()))
             .header(header::CONTENT_TYPE, JSON)
             .header(header::AUTHORIZATION, format!("Bearer {token}"));
-        let request = request.body(Bytes::from(body)).map_err(own)?;
+        let request = request.body(HttpBody::from(body)).map_err(own)?;
         let bytes = self.exchange(request, ANSWER_TIMEOUT).await?;
         message::decode(&bytes).map_err(nonsense)
     }
 
-    /// Sends a message, and reads what is answered to it.
+    /// Sends a message that has one type of answer.
     pub async fn send<B: Body, A: Body>(&self, path: &str, body: &B) -> Result<A, LinkError> {
         let bytes = self.post(path, body, Duration::ZERO).await?;
         message::decode(&bytes).map_err(nonsense)
     }
 
-    /// Sends a message that has several answers, and may wait so long for one.
+    /// Sends a message that has several types of answers, and may wait for one.
     pub async fn ask<B: Body>(
         &self,
         path: &str,
@@ -132,17 +126,17 @@ impl Link {
             let request = Request::post(format!("{}{path}", self.endpoint.url()))
                 .header(header::CONTENT_TYPE, JSON)
                 .header(header::AUTHORIZATION, self.signature(&Method::POST, &path, &hash))
-                .body(Bytes::from(bytes.clone()))
+                .body(HttpBody::from(bytes.clone()))
                 .map_err(own)?;
             match self.exchange(request, ANSWER_TIMEOUT + wait).await {
-                // The answer said what time it is there.
+                // The response corrected the clock offset.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read,
             }
         }
     }
 
-    /// Sends an object's bytes, under a grant.
+    /// Uploads an object under a grant.
     pub async fn put(
         &self,
         path: &str,
@@ -164,22 +158,22 @@ impl Link {
                 .header("remuda-grant", grant)
                 .header("remuda-content-sha256", sha256)
                 .header(header::CONTENT_LENGTH, bytes)
-                .body(Bytes::from_stream(pieces(again)))
+                .body(file_body(again))
                 .map_err(own)?;
             let answer =
                 self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             match self.read(answer).await {
-                // The answer said what time it is there.
+                // The response corrected the clock offset.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read.map(drop),
             }
         }
     }
 
-    /// Sends a request, and reads its answer within a time.
+    /// Sends a request with a timeout.
     async fn exchange(
         &self,
-        request: Request<Bytes>,
+        request: Request<HttpBody>,
         patience: Duration,
     ) -> Result<Vec<u8>, LinkError> {
         let exchange = async {
@@ -187,7 +181,7 @@ impl Link {
                 self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             self.read(answer).await
         };
-        let silent = |_| Err(LinkError::Unreachable("it does not answer".to_owned()));
+        let silent = |_| Err(LinkError::Unreachable("timeout".to_owned()));
         tokio::time::timeout(patience, exchange).await.unwrap_or_else(silent)
     }
 
@@ -197,14 +191,14 @@ impl Link {
         self.key.sign(Millis(now), random_hex::<16>(), request).header()
     }
 
-    fn note_time(&self, answer: &Response<Bytes>) {
+    fn note_time(&self, answer: &Response<HttpBody>) {
         let time =
             answer.headers().get("remuda-time").and_then(|time| time.to_str().ok()?.parse().ok());
         let ahead = time.and_then(|time: i64| time.checked_sub_unsigned(self.clock.now().0));
         ahead.into_iter().for_each(|ahead| self.ahead.store(ahead, Ordering::Relaxed));
     }
 
-    async fn read(&self, answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
+    async fn read(&self, answer: Response<HttpBody>) -> Result<Vec<u8>, LinkError> {
         self.note_time(&answer);
         match answer.status().is_success() {
             true => bounded(answer).await,
@@ -212,7 +206,7 @@ impl Link {
         }
     }
 
-    async fn refusal(&self, answer: Response<Bytes>) -> LinkError {
+    async fn refusal(&self, answer: Response<HttpBody>) -> LinkError {
         let status = answer.status();
         let bytes = match bounded(answer).await {
             Ok(bytes) => bytes,
@@ -225,7 +219,7 @@ impl Link {
         }
         let passes = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         match serde_json::from_slice::<ErrorBody>(&bytes) {
-            // A disk that is full stays so for longer than a lease lasts.
+            // A full disk outlasts a lease.
             Ok(body)
                 if (status.is_client_error() && !passes.contains(&status))
                     || status == StatusCode::INSUFFICIENT_STORAGE =>
@@ -233,7 +227,7 @@ impl Link {
                 LinkError::Refused { code: body.error.code, message: body.error.message }
             }
             Ok(body) => LinkError::Failing { code: body.error.code, message: body.error.message },
-            // Not the orchestrator: something in between, which does not reach it either.
+            // A proxy that cannot reach the orchestrator.
             Err(_) if AWAY.contains(&status) || passes.contains(&status) => {
                 LinkError::Unreachable(format!("status {status}"))
             }
@@ -242,31 +236,14 @@ impl Link {
     }
 }
 
-/// A file, from where it is read next.
-fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static {
-    futures::stream::try_unfold(file, |mut file| async move {
-        let mut piece = vec![0; 64 * 1024];
-        let read = file.read(&mut piece).await?;
-        piece.truncate(read);
-        Ok((read > 0).then_some((piece, file)))
-    })
-}
-
-/// An answer's body, no longer than a message.
-async fn bounded(answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
-    let mut pieces = answer.into_body().into_data_stream();
-    let mut bytes = Vec::new();
-    while let Some(piece) = pieces.next().await {
-        bytes.extend_from_slice(&piece.map_err(|error| LinkError::Unreachable(reason(&error)))?);
-        if bytes.len() > MESSAGE_BYTES_MAX {
-            return Err(LinkError::Unreachable("its answer does not end".to_owned()));
-        }
-    }
-    Ok(bytes)
+/// Reads a body with the limit of a message.
+async fn bounded(answer: Response<HttpBody>) -> Result<Vec<u8>, LinkError> {
+    let read = to_bytes(answer.into_body(), MESSAGE_BYTES_MAX).await;
+    read.map(Vec::from).map_err(|error| LinkError::Unreachable(reason(&error)))
 }
 
 fn nonsense(error: MessageError) -> LinkError {
-    LinkError::Unreachable(format!("its answer is none: {error}"))
+    LinkError::Unreachable(format!("malformed response: {error}"))
 }
 
 fn own(error: impl fmt::Display) -> LinkError {

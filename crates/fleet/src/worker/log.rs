@@ -1,11 +1,10 @@
-//! A job's log on its way: read, masked, sent in pieces, resumed after a break.
+//! Uploads a job's log: read, masked, sent in chunks, resumed after an interruption.
 
 use super::link::Link;
 use super::mask::Mask;
 use super::outbox::Outbox;
-use super::pace::{random, retry_pause};
+use super::retry::RetryBudget;
 use super::status::Status;
-use super::trouble::Trouble;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{LogAck, LogChunk};
 use std::time::Duration;
@@ -14,38 +13,35 @@ use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// What came in this time is sent together.
+/// Output of this time is sent as one chunk.
 const GATHER: Duration = Duration::from_millis(200);
 const READ_BYTES: usize = 64 * 1024;
 
-/// What is needed to send a log.
 pub(super) struct Log {
-    /// The way to the orchestrator.
     pub(super) link: Link,
     pub(super) lease_id: LeaseId,
     pub(super) runner_id: RunnerId,
-    /// What must not be in it.
     pub(super) mask: Mask,
-    /// Where it is told how much was sent.
+    /// Reports the uploaded bytes.
     pub(super) status: watch::Sender<Status>,
-    /// How long trouble is borne. Then the rest is not sent.
-    pub(super) patience: Duration,
+    /// How long errors that may be permanent are tolerated. Then the rest is dropped.
+    pub(super) tolerance: Duration,
 }
 
 impl Log {
-    /// Until nobody can write any more and all of it is sent, or nobody wants it.
+    /// Returns when all writers are gone and the log is sent or refused.
     pub(super) async fn run(mut self, mut input: pipe::Receiver) {
         let mut outbox = Outbox::default();
         let mut buffer = vec![0; READ_BYTES];
-        let (mut open, mut wanted, mut failures) = (true, true, 0);
-        let mut trouble = Trouble::none(self.patience);
+        let (mut open, mut wanted) = (true, true);
+        let mut retry = RetryBudget::new(self.tolerance);
         while open || outbox.next().is_some() {
             if open && !outbox.full() {
                 open = self.gather(&mut input, &mut buffer, &mut outbox).await;
             }
             let Some(piece) = outbox.next() else { continue };
             if !wanted {
-                // The job must not wait for a log that nobody takes.
+                // The job must not block on a refused log.
                 outbox.discard();
                 continue;
             }
@@ -58,24 +54,21 @@ impl Log {
             };
             match self.link.send::<_, LogAck>("log", &chunk).await {
                 Ok(ack) => {
-                    failures = 0;
-                    trouble.over();
+                    retry.reset();
                     wanted = outbox.acknowledge(&ack);
                     self.status.send_modify(|status| status.log_bytes = outbox.sent());
                 }
-                Err(error) if error.passes() && !trouble.lasts(&error) => {
-                    sleep(retry_pause(failures, random())).await;
-                    failures += 1;
-                }
                 Err(error) => {
-                    tracing::warn!(%error, "the rest of a log is not sent");
-                    wanted = false;
+                    if let Err(error) = retry.wait(error).await {
+                        tracing::warn!(%error, "log upload stopped, rest dropped");
+                        wanted = false;
+                    }
                 }
             }
         }
     }
 
-    /// Reads what comes in a short time. False: nothing more will.
+    /// Reads output for a short time. False: end of the log.
     async fn gather(
         &mut self,
         input: &mut pipe::Receiver,
@@ -116,7 +109,7 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio::time::timeout;
 
-    /// It answers, and is not the orchestrator.
+    /// A proxy that refuses everything.
     async fn proxy() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -130,7 +123,7 @@ mod tests {
     async fn a_job_does_not_wait_for_a_log_that_is_not_let_through() {
         let (input, mut output) = std::io::pipe().expect("a pipe");
         let input = pipe::Receiver::from_owned_fd(input.into()).expect("a pipe");
-        // As a job that writes more than may wait.
+        // A job that writes more than the buffer holds.
         let job = std::thread::spawn(move || output.write_all(&vec![b'x'; 3 * WAITING_BYTES_MAX]));
         let endpoint = Endpoint::new(&proxy().await, &Trust::default()).expect("an address");
         let log = Log {
@@ -139,7 +132,7 @@ mod tests {
             runner_id: RunnerId::new("runner_1").expect("an id"),
             mask: Mask::default(),
             status: watch::channel(Status::default()).0,
-            patience: Duration::from_millis(300),
+            tolerance: Duration::from_millis(300),
         };
         let status = log.status.subscribe();
         timeout(Duration::from_secs(60), log.run(input)).await.expect("it has an end");

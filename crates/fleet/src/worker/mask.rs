@@ -1,28 +1,30 @@
-//! Secrets in a log, masked also where a chunk ends in the middle of one.
+//! Masks secrets in a stream, across chunk boundaries.
 //!
-//! What could be the beginning of a secret is held back until the next bytes decide, or until there
-//! are none: so nothing is lost, and nothing goes out that later turns out to be half of a secret.
+//! A possible beginning of a secret is held back until the following bytes decide, or the stream ends. So
+//! nothing is lost, and no part of a secret is sent.
 //!
-//! Jobs choose how many secrets there are and what a log says, so each byte costs the same however many and
-//! however alike they are: all of them are looked for at once, by an automaton (Aho and Corasick's). It is our own
-//! because the known crates do not say how much of a secret may have begun where a piece ends.
+//! Jobs choose secrets and logs, so the cost per byte must not depend on them: an Aho-Corasick automaton
+//! finds all secrets at once.
+//!
+//! Not the crate `aho-corasick`: it hides the depth of a state, which says how much to hold back, and it
+//! copies all matches of a state's suffixes into the state, so a job could make it use memory quadratic in
+//! its secrets.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// What stands in a secret's place.
 const MASK: &[u8] = b"***";
-/// Shorter values are words that occur everywhere; masking them would only show where they were.
+/// Shorter values are not masked: they occur everywhere.
 pub(super) const SECRET_BYTES_MIN: usize = 4;
 
-/// A beginning of secrets, and the empty one, which is the first.
+/// A prefix of secrets. The first node is the empty prefix.
 #[derive(Debug, Default)]
 struct Node {
-    /// Its bytes.
+    /// Length of the prefix.
     depth: usize,
-    /// The longest other beginning that it ends with.
+    /// Node of the longest proper suffix that is a prefix of a secret.
     shorter: usize,
-    /// The longest secret that it ends with; none is 0.
+    /// Length of the longest secret that is a suffix. 0: none.
     secret: usize,
 }
 
@@ -30,7 +32,7 @@ struct Node {
 struct Automaton {
     nodes: Vec<Node>,
     next: HashMap<(usize, u8), usize>,
-    /// What begins with a byte: most bytes of a log are looked up here alone.
+    /// Nodes of depth 1 by byte: enough for most bytes of a log.
     first: [usize; 256],
 }
 
@@ -43,7 +45,7 @@ impl Default for Automaton {
 impl Automaton {
     fn new<'a>(secrets: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut made = Self::default();
-        // By what each node is found, for all but the first.
+        // Parent and byte of each node.
         let mut edges = vec![(0, 0)];
         for secret in secrets {
             let mut at = 0;
@@ -65,7 +67,7 @@ impl Automaton {
             if before == 0 {
                 made.first[usize::from(byte)] = node;
             } else {
-                // Shorter ones are ready.
+                // By depth, so shorter prefixes are complete.
                 made.nodes[node].shorter = made.step(made.nodes[before].shorter, byte);
             }
             if made.nodes[node].secret == 0 {
@@ -75,7 +77,7 @@ impl Automaton {
         made
     }
 
-    /// The longest beginning that ends with this byte, behind the one before it.
+    /// The next node after a byte.
     fn step(&self, mut node: usize, byte: u8) -> usize {
         while node != 0 {
             if let Some(next) = self.next.get(&(node, byte)) {
@@ -87,23 +89,22 @@ impl Automaton {
     }
 }
 
-/// A stream of bytes, without the secrets in it.
+/// Masks one stream.
 #[derive(Clone, Debug, Default)]
 pub struct Mask {
     secrets: Arc<Automaton>,
-    /// How far into secrets the stream is.
+    /// State of the automaton.
     node: usize,
-    /// What may not go out yet.
+    /// Bytes held back.
     held: Vec<u8>,
-    /// Where that begins, in all of the stream.
+    /// Stream position of `held`.
     from: u64,
-    /// From where to where there are secrets, in order. Those that overlap are one; the first may have begun before
-    /// `from`.
+    /// Ranges of secrets in the stream, in order, overlapping ones merged. The first may begin before `from`.
     found: VecDeque<(u64, u64)>,
 }
 
 impl Mask {
-    /// Masks these. A secret of several lines is also masked line by line: tools print them apart.
+    /// Masks these secrets, and the lines of those with several: tools print them separately.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let parts =
             secrets.into_iter().flat_map(|secret| std::iter::once(secret).chain(secret.lines()));
@@ -112,7 +113,7 @@ impl Mask {
         Self { secrets: Arc::new(Automaton::new(secrets)), ..Self::default() }
     }
 
-    /// The next bytes; what may go out now.
+    /// Takes the next bytes and returns those that may be sent.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         for byte in bytes {
             self.held.push(*byte);
@@ -125,13 +126,13 @@ impl Mask {
         self.release(self.secrets.nodes[self.node].depth)
     }
 
-    /// There are no more bytes; the rest.
+    /// Returns the rest at the end of the stream.
     pub fn finish(&mut self) -> Vec<u8> {
         self.node = 0;
         self.release(0)
     }
 
-    /// A whole text at once.
+    /// Masks a whole text.
     pub fn text(&self, text: &str) -> String {
         let mut mask = Self { secrets: self.secrets.clone(), ..Self::default() };
         let mut bytes = mask.push(text.as_bytes());
@@ -139,7 +140,7 @@ impl Mask {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The last bytes are a secret.
+    /// Records that the last bytes are a secret.
     fn find(&mut self, bytes: u64) {
         let end = self.from + self.held.len() as u64;
         let mut begin = end - bytes;
@@ -149,7 +150,7 @@ impl Mask {
         self.found.push_back((begin, end));
     }
 
-    /// All but the last bytes.
+    /// Masks and returns all but the last `keep` bytes.
     fn release(&mut self, keep: usize) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
         let (out, kept) = held.split_at(held.len() - keep);
@@ -228,10 +229,10 @@ mod tests {
         assert_eq!(masked(&mut mask, &[b"-abcdef- xabc", b"def abcdcdef"]), b"-***- x*** ******");
     }
 
-    /// By looking at every place for every secret.
+    /// Searches every position for every secret.
     fn naive(secrets: &[&str], text: &str) -> String {
         let mut covered = vec![false; text.len()];
-        // Where one secret follows another, without a byte of both.
+        // Positions that no secret spans.
         let mut cuts = vec![true; text.len() + 1];
         for at in 0..text.len() {
             for secret in secrets.iter().filter(|secret| text[at..].starts_with(**secret)) {
@@ -260,7 +261,7 @@ mod tests {
             prop_assert_eq!(Mask::new(secrets.clone()).text(&text), naive(&secrets, &text));
         }
 
-        /// However a log is cut, it comes out as if it had not been.
+        /// Chunk boundaries make no difference.
         #[test]
         fn cuts_make_no_difference(text in "[abx]{0,40}", cuts in prop::collection::vec(0..40_usize, 0..6)) {
             let secrets = ["abab", "ababx", "bbaab"];

@@ -1,8 +1,8 @@
-//! A worker: asks for work, does it, says how it went. One job at a time.
+//! A worker: leases jobs, runs them and reports their ends, one at a time.
 //!
-//! Whatever happens to it, it decides nothing: what it may do is in the lease, and what its lease is
-//! worth the orchestrator says, in the answer to each heartbeat. So it goes on while the orchestrator
-//! cannot be reached, and stops the moment it hears that its lease is lost.
+//! It decides nothing: its rights are in the lease, and each answer to a heartbeat tells whether the lease
+//! still holds. So it continues while the orchestrator is unreachable, and stops as soon as it learns that
+//! the lease is lost.
 
 mod artifact;
 mod beat;
@@ -16,24 +16,22 @@ mod end;
 mod files;
 mod hidden;
 mod image;
+mod job_dir;
 mod keep;
+mod lease_run;
 mod leftover;
-mod life;
 mod link;
 mod log;
 mod mask;
 mod network;
 mod outbox;
-mod pace;
 mod pattern;
-mod place;
+mod retry;
 mod sandbox;
 mod status;
 mod steps;
 mod tree;
-mod trouble;
 mod upload;
-mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
 pub use config::{Config, Images, Runc};
@@ -42,16 +40,16 @@ pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use network::{Internet, Network, NetworkError};
 pub use outbox::{Outbox, Piece};
-pub use sandbox::{Able, Sandbox};
+pub use sandbox::{BwrapFeatures, Sandbox};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{self, BrokerError, Cancels, Hints, Taken};
 use crate::http::{Endpoint, EndpointError};
 use crate::id::RunnerId;
 use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, NoWork};
-use beat::insist;
 use cache::Caches;
-use life::Workshop;
+use lease_run::WorkerContext;
+use retry::{Backoff, retry_until_answered};
 use std::fs::Permissions;
 use std::future::Future;
 use std::io;
@@ -60,14 +58,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Between two questions, if nothing else says how long.
+/// Default pause between two requests for a job.
 const IDLE_PAUSE: Duration = Duration::from_secs(1);
-/// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(2);
-/// How long the orchestrator is asked for work before it is looked for the broker again.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest poll of the orchestrator while the broker is unavailable.
 const UNHEARD_SECONDS: u32 = 5;
 
-/// Why there is no worker.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     #[error(transparent)]
@@ -78,42 +74,41 @@ pub enum WorkerError {
     Broker(#[from] BrokerError),
     #[error("the worker's folder cannot be used: {0}")]
     Folder(io::Error),
-    /// The configured job network cannot be enforced.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The orchestrator does not let it in.
+    /// Refused by the orchestrator.
     #[error(transparent)]
     Refused(LinkError),
 }
 
-/// Works until `stop` resolves; then the job that it has may end, within [`Config::drain`], or is given
-/// back. With [`Config::one_shot`] until one job is done.
+/// Runs jobs until `stop` resolves. A running job may finish within [`Config::drain`], otherwise it is given
+/// back. With [`Config::one_shot`] it stops after one job.
 pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
     let mut config = config;
     let endpoint = Endpoint::new(&config.orchestrator, &config.trust)?;
     config.broker.as_ref().map_or(Ok(()), broker::Config::check)?;
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
-    // Whole, and by no link: jobs and containers begin elsewhere, and it is hidden from them by its name.
+    // Absolute and without links: jobs start in other directories, and it is hidden from them by this path.
     config.folder = config.folder.canonicalize().map_err(WorkerError::Folder)?;
-    // Jobs' files and secrets are nobody else's on this machine.
+    // Other users must not read jobs' files and secrets.
     std::fs::set_permissions(&config.folder, Permissions::from_mode(0o700))
         .map_err(WorkerError::Folder)?;
     if config.sandbox != Sandbox::Process {
-        // What would end each job is said before the first.
+        // Fail now instead of in each job.
         hidden::hidden(&config).map_err(WorkerError::Folder)?;
     }
     descriptors::keep_own();
     if let (Network::Internet(internet), true) = (&config.network, config.confines()) {
         internet.try_out().await?;
     }
-    // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
+    // Left by a killed worker. A directory has one worker at a time.
     leftover::clear(&config.folder).await;
     let key = Arc::new(KeyPair::load_or_generate(&config.key)?);
     let caches = Caches::open(&config.folder.join("caches"), config.cache_bytes_max);
     let caches = caches.map_err(WorkerError::Folder)?;
     let images = match &config.images {
         Images::Runc(runc) => {
-            // Of a worker that was killed: its processes are gone, and this is what is left of them.
+            // Containers of a killed worker, whose processes are gone.
             image::scrap(runc, &config.folder, None).await;
             let scratch = config.folder.join("layout");
             let opened = image::Store::open(&runc.from, &runc.store, &scratch, runc.bytes_max);
@@ -122,110 +117,119 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
         _ => None,
     };
     let link = Link::new(endpoint, key.clone(), config.clock);
-    // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
+    // A restarted process is a new runner: the old one's lease must not block it.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);
-    let shop = Workshop { config, link, runner_id, caches, images };
+    let context = WorkerContext { config, link, runner_id, caches, images };
     let ended = {
-        let work = work(&shop, drain);
+        let work = work(&context, drain);
         tokio::pin!(work);
         tokio::select! {
             ended = &mut work => ended,
             () = stop => {
-                let seconds = shop.config.drain.as_secs();
-                tracing::info!(runner = %shop.runner_id, seconds,
-                    "the worker takes no more jobs; one that it has may end within this time, and is given back otherwise");
+                let seconds = context.config.drain.as_secs();
+                tracing::info!(runner = %context.runner_id, seconds, "worker draining");
                 draining.send_replace(true);
                 work.await
             }
         }
     };
     if ended.is_ok() {
-        leave(&shop).await;
+        leave(&context).await;
     }
     ended
 }
 
-/// Says goodbye. Nothing depends on it, so it is said once: who is not heard is missed a little later.
-async fn leave(shop: &Workshop) {
-    let goodbye = Leave { runner_id: shop.runner_id.clone() };
-    let said = tokio::time::timeout(GOODBYE, shop.link.send::<_, Left>("leave", &goodbye)).await;
-    match said {
-        Ok(Ok(_)) => tracing::info!(runner = %shop.runner_id, "the worker leaves"),
-        _ => tracing::info!(runner = %shop.runner_id, "the worker leaves, and is not heard"),
-    }
+/// Tells the orchestrator that this runner ends, once: nothing depends on it.
+async fn leave(context: &WorkerContext) {
+    let runner = &context.runner_id;
+    let leave = Leave { runner_id: runner.clone() };
+    let sent = tokio::time::timeout(LEAVE_TIMEOUT, context.link.send::<_, Left>("leave", &leave));
+    let error = match sent.await {
+        Ok(Ok(_)) => return tracing::info!(%runner, "worker stopped"),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "timeout".to_owned(),
+    };
+    tracing::info!(%runner, error, "worker stopped, orchestrator not notified");
 }
 
-async fn work(shop: &Workshop, mut drain: watch::Receiver<bool>) -> Result<(), WorkerError> {
-    tracing::info!(runner = %shop.runner_id, "the worker begins");
-    if let Some(token) = &shop.config.token {
+async fn work(
+    context: &WorkerContext,
+    mut drain: watch::Receiver<bool>,
+) -> Result<(), WorkerError> {
+    tracing::info!(runner = %context.runner_id, "worker started");
+    if let Some(token) = &context.config.token {
         tokio::select! {
-            enrolled = insist(|| shop.link.enrol(token)) => {
+            enrolled = retry_until_answered(|| context.link.enrol(token)) => {
                 enrolled.map_err(WorkerError::Refused)?;
             }
             _ = drain.wait_for(|drain| *drain) => return Ok(()),
         }
     }
-    let mut broker = broker(shop, &mut drain).await;
+    let mut broker = broker(context, &mut drain).await;
     loop {
-        // A question whose answer nobody waits for is taken back with its connection.
+        // Dropping the request closes its connection, which withdraws it.
         let granted = tokio::select! {
-            granted = lease(shop, broker.as_mut().map(|(hints, _)| hints)) => granted?,
+            granted = lease(context, broker.as_mut().map(|(hints, _)| hints)) => granted?,
             _ = drain.wait_for(|drain| *drain) => return Ok(()),
         };
         let cancels = broker.as_mut().map(|(_, cancels)| cancels);
-        shop.work(granted, cancels, drain.clone()).await;
-        if shop.config.one_shot || *drain.borrow() {
+        context.work(granted, cancels, drain.clone()).await;
+        if context.config.one_shot || *drain.borrow() {
             return Ok(());
         }
     }
 }
 
-/// The broker, if one is configured and its address is one. It need not be there yet.
-async fn broker(shop: &Workshop, drain: &mut watch::Receiver<bool>) -> Option<(Hints, Cancels)> {
-    let config = shop.config.broker.as_ref()?;
-    let mut failures = 0;
+/// Connects to the broker, if configured. It may be unavailable.
+async fn broker(
+    context: &WorkerContext,
+    drain: &mut watch::Receiver<bool>,
+) -> Option<(Hints, Cancels)> {
+    let config = context.config.broker.as_ref()?;
+    let mut backoff = Backoff::default();
     loop {
         let opened = async {
-            let hints = Hints::open(config, &shop.config.capabilities).await?;
-            let cancels = hints.cancels(&shop.runner_id).await?;
+            let hints = Hints::open(config, &context.config.capabilities).await?;
+            let cancels = hints.cancels(&context.runner_id).await?;
             Ok::<_, BrokerError>((hints, cancels))
         };
         match opened.await {
             Ok(broker) => return Some(broker),
-            Err(error) => tracing::warn!(%error, "work is not heard of"),
+            Err(error) => tracing::warn!(%error, "broker setup failed, retrying"),
         }
         tokio::select! {
-            () = tokio::time::sleep(pace::retry_pause(failures, pace::random())) => {}
+            () = tokio::time::sleep(backoff.pause()) => {}
             _ = drain.wait_for(|drain| *drain) => return None,
         }
-        failures += 1;
     }
 }
 
-/// Until there is work.
-async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGranted, WorkerError> {
+async fn lease(
+    context: &WorkerContext,
+    broker: Option<&mut Hints>,
+) -> Result<LeaseGranted, WorkerError> {
     let Some(hints) = broker else {
         loop {
-            match ask(shop, shop.config.wait_seconds).await? {
+            match ask(context, context.config.wait_seconds).await? {
                 Asked::Granted(granted) => return Ok(*granted),
                 Asked::Nothing(pause) => tokio::time::sleep(pause).await,
             }
         }
     };
     loop {
-        // A hint if there is one. If there is none, there may be work all the same.
+        // Without a hint there may be a job all the same.
         let taken = hints.now().await.unwrap_or_default();
-        if let Some(granted) = follow(shop, taken).await? {
+        if let Some(granted) = follow(context, taken).await? {
             return Ok(granted);
         }
-        let wait = Duration::from_secs(shop.config.wait_seconds.max(1).into());
-        let granted = match hints.wait(pace::beat_pause(wait, pace::random())).await {
+        let wait = Duration::from_secs(context.config.wait_seconds.max(1).into());
+        let granted = match hints.wait(retry::jittered(wait)).await {
             Ok(None) => None,
-            Ok(taken) => follow(shop, taken).await?,
+            Ok(taken) => follow(context, taken).await?,
             Err(error) => {
-                tracing::warn!(%error, "the orchestrator is asked instead");
-                match ask(shop, shop.config.wait_seconds.min(UNHEARD_SECONDS)).await? {
+                tracing::warn!(%error, "broker unavailable, polling the orchestrator");
+                match ask(context, context.config.wait_seconds.min(UNHEARD_SECONDS)).await? {
                     Asked::Granted(granted) => Some(*granted),
                     Asked::Nothing(pause) => {
                         tokio::time::sleep(pause).await;
@@ -240,52 +244,52 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
     }
 }
 
-/// Asks for what a hint promised, or for anything. The hint is done with when the orchestrator has
-/// answered: whoever dies in between leaves it to others.
+/// Requests a job. The hint is acknowledged after the orchestrator answered: if this worker dies before,
+/// another gets it.
 async fn follow(
-    shop: &Workshop,
+    context: &WorkerContext,
     taken: Option<Taken>,
 ) -> Result<Option<LeaseGranted>, WorkerError> {
-    let asked = ask(shop, 0).await?;
+    let asked = ask(context, 0).await?;
     if let Some(taken) = taken {
         taken.done().await;
     }
-    // The next hint is an invitation, however soon it comes.
+    // The next hint is followed at once.
     Ok(match asked {
         Asked::Granted(granted) => Some(*granted),
         Asked::Nothing(_) => None,
     })
 }
 
-/// What a question for work came to.
+/// Result of a request for a job.
 enum Asked {
     Granted(Box<LeaseGranted>),
-    /// There is none, and none is to be asked for until so much later.
+    /// None. Ask again after this pause.
     Nothing(Duration),
 }
 
-/// Asks once, and waits so long for an answer.
-async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Asked, WorkerError> {
+/// Requests a job once.
+async fn ask(context: &WorkerContext, max_wait_seconds: u32) -> Result<Asked, WorkerError> {
     let request = LeaseRequest {
-        runner_id: shop.runner_id.clone(),
-        capabilities: shop.config.capabilities.clone(),
+        runner_id: context.runner_id.clone(),
+        capabilities: context.config.capabilities.clone(),
         max_wait_seconds,
     };
     let wait = Duration::from_secs(max_wait_seconds.into());
-    match insist(|| shop.link.ask("lease", &request, wait)).await {
+    match retry_until_answered(|| context.link.ask("lease", &request, wait)).await {
         Ok(Message::LeaseGranted(granted)) => return Ok(Asked::Granted(Box::new(granted))),
         Ok(Message::NoWork(NoWork { retry_after_seconds })) => {
-            // A pause is up to a fifth shorter than it is said to be; this one is not to be.
+            // Jitter shortens by up to a fifth; this pause must not be shorter.
             let wished = Duration::from_secs(retry_after_seconds.into()) * 5 / 4;
-            let pause = pace::beat_pause(wished, pace::random());
-            return Ok(Asked::Nothing(pause.max(shop.pause())));
+            let pause = retry::jittered(wished);
+            return Ok(Asked::Nothing(pause.max(context.pause())));
         }
         Ok(_) => tokio::time::sleep(IDLE_PAUSE).await,
-        // Its last lease is not over there yet: it ends by itself.
+        // Its previous lease has not expired yet.
         Err(LinkError::Refused { code, .. }) if code == "RUNNER_BUSY" => {
             tokio::time::sleep(IDLE_PAUSE).await;
         }
         Err(error) => return Err(WorkerError::Refused(error)),
     }
-    Ok(Asked::Nothing(shop.pause()))
+    Ok(Asked::Nothing(context.pause()))
 }

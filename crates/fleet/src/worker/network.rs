@@ -73,7 +73,6 @@ pub enum NetworkError {
          network to \"none\" or \"host\""
     )]
     Missing(String),
-    /// A helper program failed.
     #[error(
         "network = \"internet\" is not supported here: {program} failed: {why}. The network requires \
          /dev/net/tun and user and network namespaces. Otherwise set network to \"none\" or \"host\""
@@ -86,7 +85,6 @@ pub enum NetworkError {
 /// The programs that [`Network::Internet`] requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Internet {
-    /// slirp4netns.
     pub slirp: PathBuf,
     pub nft: PathBuf,
 }

@@ -1,11 +1,11 @@
-//! What of a log is still to be sent, and where it goes on after a break.
+//! The unacknowledged part of a log, and where to resume after an interruption.
 
 use crate::message::{CHUNK_BYTES_MAX, LogAck};
 
-/// Bytes that wait at most. A job that writes faster than its log can be sent waits too.
+/// Buffered bytes at which the job must wait.
 pub(super) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// A log from the first byte that the orchestrator does not have.
+/// A log from its first unacknowledged byte.
 #[derive(Debug, Default)]
 pub struct Outbox {
     number: u64,
@@ -13,13 +13,12 @@ pub struct Outbox {
     waiting: Vec<u8>,
 }
 
-/// A piece that can be sent.
+/// A chunk to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
     pub number: u64,
-    /// Bytes before it.
+    /// Offset of its first byte in the log.
     pub offset: u64,
-    /// The bytes.
     pub data: &'a [u8],
 }
 
@@ -33,19 +32,19 @@ impl Outbox {
         self.waiting.len() >= WAITING_BYTES_MAX
     }
 
-    /// Bytes that the orchestrator has.
+    /// Acknowledged bytes.
     pub fn sent(&self) -> u64 {
         self.offset
     }
 
-    /// What to send next; the same again until it is acknowledged.
+    /// The next chunk: the same until it is acknowledged.
     pub fn next(&self) -> Option<Piece<'_>> {
         let data = &self.waiting[..self.waiting.len().min(CHUNK_BYTES_MAX)];
         (!data.is_empty()).then_some(Piece { number: self.number, offset: self.offset, data })
     }
 
-    /// What the orchestrator has, by its own words. False: words that cannot be true, since they
-    /// speak of bytes that were given up or never written.
+    /// Drops what the orchestrator has. False: an impossible acknowledgement, of bytes that were dropped
+    /// before or never written.
     pub fn acknowledge(&mut self, ack: &LogAck) -> bool {
         let gone =
             ack.next_offset.checked_sub(self.offset).and_then(|gone| usize::try_from(gone).ok());
@@ -56,7 +55,7 @@ impl Outbox {
         true
     }
 
-    /// No more is sent: the orchestrator does not want it.
+    /// Drops the rest: the orchestrator refuses it.
     pub fn discard(&mut self) {
         self.waiting.clear();
     }
@@ -79,7 +78,7 @@ mod tests {
         outbox.push(b"one");
         assert_eq!(outbox.next(), Some(Piece { number: 0, offset: 0, data: b"one" }));
         outbox.push(b"two");
-        // The first was sent and kept, its answer lost; now there is more in the same place.
+        // The first chunk was stored and its acknowledgement lost; meanwhile the chunk grew.
         assert_eq!(outbox.next(), Some(Piece { number: 0, offset: 0, data: b"onetwo" }));
         assert!(outbox.acknowledge(&ack(1, 3)));
         assert_eq!(outbox.next(), Some(Piece { number: 1, offset: 3, data: b"two" }));
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_cannot_be_true_change_nothing() {
+    fn impossible_log_acks_are_ignored() {
         let mut outbox = Outbox::default();
         outbox.push(b"one");
         assert!(!outbox.acknowledge(&ack(1, 4)));

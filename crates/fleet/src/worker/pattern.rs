@@ -1,12 +1,12 @@
-//! Patterns of paths, matched name by name while a tree is walked. Whole paths would have to be made
-//! first, and a pattern with many stars can take longer over one of those than anybody waits.
+//! Patterns of paths, matched component by component during a walk. Matching whole paths can take exponential
+//! time for a pattern with many stars.
 
-use super::place::inside;
+use super::job_dir::inside;
 
-/// One name of a pattern.
+/// One component of a pattern.
 #[derive(Debug)]
 enum Part {
-    /// `**`: any folders, also none.
+    /// `**`: any number of directories.
     Folders,
     Name(glob::Pattern),
 }
@@ -14,11 +14,11 @@ enum Part {
 #[derive(Debug)]
 pub(super) struct PathPattern(Vec<Part>);
 
-/// How far a path has come: the parts that may be next, in order.
+/// State of a match: the components that may come next, in order.
 pub(super) type Reached = Vec<usize>;
 
 impl PathPattern {
-    /// None: it is no pattern, or it leads out.
+    /// None: an invalid pattern, or one that leads out.
     pub(super) fn new(text: &str) -> Option<Self> {
         let part = |name: &std::ffi::OsStr| match name.to_str()? {
             "**" => Some(Part::Folders),
@@ -27,14 +27,14 @@ impl PathPattern {
         inside(text)?.iter().map(part).collect::<Option<_>>().map(Self)
     }
 
-    /// Before the first name.
+    /// The initial state.
     pub(super) fn begin(&self) -> Reached {
         let mut reached = vec![];
         self.reach(0, &mut reached);
         reached
     }
 
-    /// After one more name.
+    /// The state after one more component.
     pub(super) fn step(&self, reached: &Reached, name: &str) -> Reached {
         let mut next = vec![];
         for index in reached {
@@ -51,7 +51,7 @@ impl PathPattern {
 
     fn reach(&self, index: usize, reached: &mut Reached) {
         for index in index..=self.0.len() {
-            // Indices come in order, so one that is there is the last.
+            // Indices are sorted, so a duplicate is the last.
             if reached.last().is_none_or(|last| *last < index) {
                 reached.push(index);
             }
@@ -61,12 +61,12 @@ impl PathPattern {
         }
     }
 
-    /// Whether what was reached is a match.
+    /// Whether the state is a match.
     pub(super) fn fits(&self, reached: &Reached) -> bool {
         reached.last() == Some(&self.0.len())
     }
 
-    /// Whether something below can match.
+    /// Whether something below may match.
     pub(super) fn goes_on(&self, reached: &Reached) -> bool {
         reached.first().is_some_and(|first| *first < self.0.len())
     }

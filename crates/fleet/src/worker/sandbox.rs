@@ -1,4 +1,4 @@
-//! What jobs without an image run in.
+//! Sandboxes of jobs without an image.
 
 use super::descriptors;
 use super::files;
@@ -14,30 +14,29 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a job's processes run in.
+/// The sandbox of a job's processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sandbox {
-    /// Bubblewrap: namespaces of their own, a root that they cannot write, no capabilities.
+    /// Bubblewrap: own namespaces, a read-only root, no capabilities.
     Bubblewrap {
         program: PathBuf,
-        /// What it can do besides.
-        able: Able,
+        /// What this version supports.
+        features: BwrapFeatures,
     },
-    /// Nothing: the job can do whatever the worker can. For jobs that are trusted like the worker.
+    /// None: the job can do whatever the worker can. For trusted jobs.
     Process,
 }
 
-/// What not every bubblewrap can do. It is tried.
+/// Optional features of bubblewrap, found by trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Able {
-    /// Bound what is in memory: versions before 0.7 cannot, nor can one that is setuid.
+pub struct BwrapFeatures {
+    /// Bounded tmpfs: not before 0.7, nor if setuid.
     pub sized: bool,
-    /// Keep jobs from namespaces of their own, in which they could mount memory: since 0.8.
+    /// No nested user namespaces, in which a job could mount unbounded tmpfs: since 0.8.
     pub shut: bool,
 }
 
-impl Able {
-    /// The best first.
+impl BwrapFeatures {
     const ALL: [Self; 4] = [
         Self { sized: true, shut: true },
         Self { sized: true, shut: false },
@@ -46,16 +45,15 @@ impl Able {
     ];
 }
 
-/// Most bytes of memory that processes share by names. The worker does not see who uses them, so they come
-/// on top of a job's bound.
+/// Size of `/dev/shm`. Not attributed to processes, so it comes on top of a job's memory limit.
 const SHARED_BYTES: u64 = 64 << 20;
-/// Tells bubblewrap to read its options from the descriptor after the script's.
+/// Bubblewrap reads its options from the descriptor after the script's.
 pub(super) const ARGUMENTS: [&str; 2] = ["--args", "4"];
 const _: () = assert!(descriptors::FIRST == 3, "ARGUMENTS comes next");
-/// What is `/tmp`, and `/dev/shm` if that cannot be bounded, in [`View::temporary`].
+/// Directories in [`View::temporary`] for `/tmp`, and for `/dev/shm` if tmpfs cannot be bounded.
 const TEMPORARY: &str = "tmp";
 const SHARED: &str = "shm";
-/// What a sandbox must do to be one: its job writes where it may, and nowhere else.
+/// Checks that a job can write where it may, and nowhere else.
 const TRIAL: &str = r#"
 for at in "$1" /tmp /dev/shm; do : > "$at/x"; done
 for at in "$1/.." /dev /; do
@@ -65,18 +63,22 @@ echo works
 "#;
 
 impl Sandbox {
-    /// Bubblewrap, if it is on the search path and does here what is asked of it.
+    /// Bubblewrap from the search path, if it works here.
     pub fn find(network: &Network) -> Option<Self> {
         Self::with(program("bwrap")?, network)
     }
 
-    /// Bubblewrap, a program, if it does here what is asked of it. It is tried with what steps are started
-    /// with: user namespaces may be forbidden on this machine, and versions differ.
+    /// This bubblewrap, if it works here. It is tried with the options of steps: the machine may forbid user
+    /// namespaces, and versions differ.
     pub fn with(program: PathBuf, network: &Network) -> Option<Self> {
-        let sandbox = |able| Self::Bubblewrap { program: program.clone(), able };
-        let found = Able::ALL.map(sandbox).into_iter().find(|sandbox| sandbox.works(network));
-        if matches!(found, Some(Self::Bubblewrap { able: Able { shut: false, .. }, .. })) {
-            tracing::warn!("this bubblewrap lets jobs make namespaces; take 0.8 or later");
+        let sandbox = |features| Self::Bubblewrap { program: program.clone(), features };
+        let found =
+            BwrapFeatures::ALL.map(sandbox).into_iter().find(|sandbox| sandbox.works(network));
+        if matches!(
+            found,
+            Some(Self::Bubblewrap { features: BwrapFeatures { shut: false, .. }, .. })
+        ) {
+            tracing::warn!("bubblewrap before 0.8 lets jobs create user namespaces");
         }
         found
     }
@@ -85,13 +87,13 @@ impl Sandbox {
         let folder = std::env::temp_dir().join(format!("remuda-sandbox-{}", random_hex::<8>()));
         let works = self.tried(&folder, network).unwrap_or(false);
         if let Err(error) = files::remove(&folder) {
-            tracing::warn!(%error, "what a sandbox was tried in is left behind");
+            tracing::warn!(%error, path = %folder.display(), kind = "sandbox trial", "cleanup failed");
         }
         works
     }
 
     fn tried(&self, folder: &Path, network: &Network) -> io::Result<bool> {
-        let Self::Bubblewrap { program, able } = self else { return Ok(true) };
+        let Self::Bubblewrap { program, features } = self else { return Ok(true) };
         fs::create_dir_all(folder.join("job"))?;
         let hidden = [folder.canonicalize()?];
         let (job, temporary) = (hidden[0].join("job"), hidden[0].join("temporary"));
@@ -99,8 +101,8 @@ impl Sandbox {
         let (folder, temporary, hidden) = (&*job, &*temporary, &hidden[..]);
         let view = View { folder, temporary, hidden, network, joined: None };
         let mut command = Command::new(program);
-        // The trial has no script, but its descriptor comes first.
-        let handed = vec![descriptors::sealed(&[])?, view.arguments(*able, &BTreeMap::new())?];
+        // The script's descriptor comes first, even without a script.
+        let handed = vec![descriptors::sealed(&[])?, view.arguments(*features, &BTreeMap::new())?];
         descriptors::hand(&mut command, handed)?;
         let said = command
             .args(ARGUMENTS)
@@ -114,28 +116,28 @@ impl Sandbox {
     }
 }
 
-/// Makes what a step has for `/tmp`, empty. It is not in the job's own folder: there the last step could
-/// have put a link in its place, which bubblewrap would follow.
+/// Creates an empty `/tmp` for a step. Outside of the job's directory: a step could replace it by a link
+/// there, which bubblewrap would follow.
 pub(super) fn renew(temporary: &Path) -> io::Result<()> {
     files::remove(temporary)?;
     [TEMPORARY, SHARED].iter().try_for_each(|name| fs::create_dir_all(temporary.join(name)))
 }
 
-/// What a step in bubblewrap sees of the machine.
+/// A sandboxed step's view of the machine.
 pub(super) struct View<'a> {
     pub(super) folder: &'a Path,
-    /// What was made by [`renew`].
+    /// Made by [`renew`].
     pub(super) temporary: &'a Path,
-    /// What it must not see; reached by no links, and none is within another.
+    /// Hidden paths: resolved, none inside another.
     pub(super) hidden: &'a [PathBuf],
     pub(super) network: &'a Network,
-    /// The namespace that bubblewrap is started in, if not the host's.
+    /// Network namespace to start bubblewrap in, if not the host's.
     pub(super) joined: Option<&'a Joined>,
 }
 
-struct Words(Vec<OsString>);
+struct CommandLine(Vec<OsString>);
 
-impl Words {
+impl CommandLine {
     fn say<const N: usize>(&mut self, option: &str, values: [&Path; N]) {
         self.0.push(option.into());
         self.0.extend(values.map(|value| value.as_os_str().to_owned()));
@@ -147,13 +149,13 @@ fn at(path: &str) -> &Path {
 }
 
 impl View<'_> {
-    /// The options that bubblewrap reads from [`ARGUMENTS`], a job's variables included.
+    /// The options for [`ARGUMENTS`], with the job's variables.
     pub(super) fn arguments(
         &self,
-        able: Able,
+        features: BwrapFeatures,
         env: &BTreeMap<OsString, OsString>,
     ) -> io::Result<OwnedFd> {
-        let mut words = self.words(able);
+        let mut words = self.words(features);
         for (name, value) in env {
             words.extend(["--setenv".into(), name.clone(), value.clone()]);
         }
@@ -165,17 +167,16 @@ impl View<'_> {
         descriptors::sealed(&text)
     }
 
-    /// What bubblewrap is told, up to the program. Nothing can be written but files on the disk, and what is
-    /// bounded: memory that is no process's is nobody's to count. What the kernel keeps for a job by other names
-    /// than files is not bounded by this (docs/fleet-jobs.md).
-    fn words(&self, able: Able) -> Vec<OsString> {
-        let mut words = Words(vec![]);
-        // A session of its own: whoever started the worker at a terminal keeps it to himself.
+    /// Options up to the program. Only disk files and bounded tmpfs are writable: memory of a tmpfs belongs
+    /// to no process. Kernel memory for other objects is not bounded (docs/fleet-jobs.md).
+    fn words(&self, features: BwrapFeatures) -> Vec<OsString> {
+        let mut words = CommandLine(vec![]);
+        // A new session: jobs must not reach the worker's terminal.
         for option in ["--unshare-all", "--die-with-parent", "--new-session"] {
             words.say(option, []);
         }
-        if able.shut {
-            // Whoever makes a namespace of users has all rights in it, and may mount what nobody counts.
+        if features.shut {
+            // In a nested user namespace a job could mount unbounded tmpfs.
             words.say("--unshare-user", []);
             words.say("--disable-userns", []);
         }
@@ -192,16 +193,16 @@ impl View<'_> {
         words.say("--ro-bind", [at("/"), at("/")]);
         words.say("--dev", [at("/dev")]);
         words.say("--proc", [at("/proc")]);
-        if able.sized {
+        if features.sized {
             words.say("--size", [at(&SHARED_BYTES.to_string())]);
             words.say("--tmpfs", [at("/dev/shm")]);
         } else {
             words.say("--bind", [self.temporary.join(SHARED).as_path(), at("/dev/shm")]);
         }
         words.say("--bind", [self.temporary.join(TEMPORARY).as_path(), at("/tmp")]);
-        // Nor does it reach the sockets of the machine's services, but names are resolved.
+        // Sockets of the machine's services are hidden, but name resolution works.
         let always = ["/root", "/home", "/run"].map(Path::new).into_iter();
-        // The worker's key, its settings and other jobs' files are not there, this job's are.
+        // The worker's key, settings and other jobs' files are hidden.
         let (folders, files): (Vec<&Path>, Vec<&Path>) =
             self.hidden.iter().map(PathBuf::as_path).partition(|at| at.is_dir());
         let empty: Vec<&Path> = always.filter(|at| at.is_dir()).chain(folders).collect();
@@ -218,7 +219,7 @@ impl View<'_> {
             words.say("--ro-bind", [joined.names.as_path(), resolver.as_path()]);
         }
         words.say("--bind", [self.folder, self.folder]);
-        // Not before: what is mounted in them needs a place there. Itself it stays as it is.
+        // Last, because mounts inside them need mount points. Does not affect those.
         for folder in empty.into_iter().chain([at("/dev")]) {
             words.say("--remount-ro", [folder]);
         }
@@ -236,8 +237,8 @@ mod tests {
         let (folder, temporary) = (hidden[0].join("a/job"), hidden[0].join("a/tmp"));
         let (folder, temporary, hidden) = (&*folder, &*temporary, &hidden[..]);
         let view = View { folder, temporary, hidden, network: &Network::None, joined: None };
-        for able in Able::ALL {
-            let words = view.words(able);
+        for features in BwrapFeatures::ALL {
+            let words = view.words(features);
             let places = |word: &str| -> Vec<usize> {
                 (0..words.len()).filter(|index| words[*index] == word).collect()
             };
@@ -249,8 +250,8 @@ mod tests {
                 let (before, folder) = (&words[index - 2], &words[index + 1]);
                 assert!(shut.contains(&folder) || before == "--size", "{folder:?}");
             }
-            assert_eq!(places("--size").len(), usize::from(able.sized));
-            assert_eq!(places("--disable-userns").len(), usize::from(able.shut));
+            assert_eq!(places("--size").len(), usize::from(features.sized));
+            assert_eq!(places("--disable-userns").len(), usize::from(features.shut));
         }
     }
 

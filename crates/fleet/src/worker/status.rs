@@ -1,28 +1,28 @@
-//! What the parts of a worker tell each other about its job.
+//! State of a job that the parts of a worker share.
 
 use crate::message::{Phase, Progress};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What is left of a cancellation's time to say that the job is over.
-pub(super) const SAYING: Duration = Duration::from_secs(1);
+/// Time of a cancellation that is reserved for its acknowledgement.
+pub(super) const CANCEL_ACK_RESERVE: Duration = Duration::from_secs(1);
 
-/// What others want of the job.
+/// What should happen to the job, by rising precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
     Go,
-    /// The orchestrator: to stop, and to say so by then.
+    /// Cancelled: stop and acknowledge before the deadline.
     Cancel {
         until: Instant,
     },
-    /// The operator: the worker ends, and the job goes back.
+    /// The worker shuts down: give the job back.
     Shutdown,
-    /// The lease is lost: to stop at once, and to say nothing.
+    /// The lease is lost: stop at once and report nothing.
     Stale,
 }
 
 impl Control {
-    /// Which of two wishes stands: the later in this list.
+    /// Replaces a value of lower precedence.
     pub(super) fn raise(&mut self, wish: Self) -> bool {
         let rank = |control: &Self| match control {
             Self::Go => 0,
@@ -40,10 +40,9 @@ impl Control {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Status {
-    /// What the job is at.
     pub(super) phase: Phase,
     pub(super) progress: Progress,
-    /// Bytes of log that the orchestrator has.
+    /// Acknowledged bytes of the log.
     pub(super) log_bytes: u64,
 }
 

@@ -1,13 +1,13 @@
-//! Steps, one after the other, and whatever can end them early.
+//! Runs the steps of a job in order, under its limits.
 
 use super::config::{Config, Images};
 use super::disk;
 use super::files::Held;
 use super::image::{self, Image};
+use super::job_dir::JobDir;
 use super::network::{Joined, Network};
-use super::place::Place;
 use super::sandbox::Sandbox;
-use super::status::{Control, SAYING, Status};
+use super::status::{CANCEL_ACK_RESERVE, Control, Status};
 use super::tree::Tree;
 use crate::message::{JobSpec, LeaseGranted, Phase, Progress};
 use std::collections::BTreeMap;
@@ -19,59 +19,66 @@ use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// How often a job's processes are looked at if their memory has a bound, and if it has none.
+/// Interval of checks of a job's processes with a memory limit, and without.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 const PROCESSES_EVERY: Duration = Duration::from_secs(5);
-/// Processes of a job at a time. Where the kernel does not hold this, whoever looks does.
+/// Most processes of a job. Enforced by these checks where the kernel does not.
 const PROCESSES_MAX: usize = 4_096;
-/// Files that all of them have open: what is in memory is looked for among these, which takes time.
+/// Most open files of all processes: files in memory are searched among them, which takes time.
 const OPEN_MAX: usize = 100_000;
 
-/// What a container ends with if SIGKILL ended its step, which was none of ours.
+/// Exit code of a container whose step was killed by SIGKILL, not by the worker.
 const KILLED: i32 = 128 + 9;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Succeeded,
-    /// One did not: its place and its code, if it had one.
+    /// A step failed.
     Failed {
-        /// From 0.
+        /// Index from 0.
         step: usize,
-        /// None: a signal ended it.
+        /// None: ended by a signal.
         code: Option<i32>,
     },
-    /// `max_runtime_seconds` were over.
+    /// `max_runtime_seconds` elapsed.
     TimedOut,
-    /// They wanted more memory than they may have.
+    /// Memory limit exceeded.
     OutOfMemory,
-    /// They, or the files that they had open, were too many.
+    /// Too many processes or open files.
     TooMany,
-    /// They exceeded the job's disk bounds.
+    /// Disk limit exceeded.
     OutOfDisk,
     Canceled,
-    /// The lease is lost: nobody wants to hear of it.
+    /// The lease is lost: not reported.
     Stale,
     Shutdown,
-    /// The worker could not: its disk, its sandbox.
+    /// The worker failed, such as its disk or sandbox.
     Broken(String),
 }
 
 impl Ended {
-    /// By what others want of the job.
-    pub(super) fn wished(control: Option<&Control>) -> Self {
-        match control {
-            Some(Control::Cancel { .. }) => Self::Canceled,
-            Some(Control::Shutdown) => Self::Shutdown,
-            _ => Self::Stale,
+    /// Waits for a control value that ends the job.
+    pub(super) async fn demanded(control: &mut watch::Receiver<Control>) -> Self {
+        match control.wait_for(|control| *control != Control::Go).await {
+            Ok(control) => Self::by(*control),
+            Err(_) => Self::Stale,
         }
     }
 
-    /// The steps ended so, and then others wished that what they left is not sent. Of those that failed it is
-    /// said all the same before the worker ends; those that went well are done again.
-    pub(super) fn cut(self, wish: Self) -> Self {
-        match (self, wish) {
+    fn by(control: Control) -> Self {
+        match control {
+            Control::Cancel { .. } => Self::Canceled,
+            Control::Shutdown => Self::Shutdown,
+            Control::Go | Control::Stale => Self::Stale,
+        }
+    }
+
+    /// The steps ended, and then uploads were cut short. At shutdown a failure is still reported, while
+    /// successful steps are run again elsewhere.
+    pub(super) fn cut(self, by: Self) -> Self {
+        match (self, by) {
             (ended, Self::Shutdown) if ended != Self::Succeeded => ended,
-            (_, wish) => wish,
+            (_, by) => by,
         }
     }
 }
@@ -80,22 +87,20 @@ pub(super) struct Steps<'a> {
     pub(super) config: &'a Config,
     pub(super) granted: &'a LeaseGranted,
     pub(super) spec: &'a JobSpec,
-    pub(super) place: &'a Arc<Place>,
-    /// What they see of the world, if not this machine.
+    pub(super) dir: &'a Arc<JobDir>,
+    /// The job's image, if it has one.
     pub(super) image: Option<&'a Image>,
-    /// What tells this job's processes from others.
+    /// Identifies this job's processes.
     pub(super) mark: &'a str,
     pub(super) output: PipeWriter,
-    /// What others want of the job.
     pub(super) control: watch::Receiver<Control>,
-    /// What others should know of it.
     pub(super) status: &'a watch::Sender<Status>,
-    /// The end that nothing moves.
+    /// Deadline by `max_runtime_seconds`.
     pub(super) until: Instant,
 }
 
 impl Steps<'_> {
-    /// Runs them. When it returns, none of their processes lives.
+    /// Runs the steps. No process of them is alive when it returns.
     pub(super) async fn run(mut self) -> Ended {
         let env = self.env();
         let joined = match self.join().await {
@@ -109,14 +114,14 @@ impl Steps<'_> {
                 Ok(Err(ended)) => return ended,
                 Err(error) => {
                     image::forget(&self.config.folder);
-                    return Ended::Broken(format!("a step cannot be started: {error}"));
+                    return Ended::Broken(format!("failed to start a step: {error}"));
                 }
             };
             let ended = self.watch(&mut child, &tree, index).await;
             if ended != Ended::Succeeded && ended != Ended::Stale {
                 self.end_gently(&mut child, &tree).await;
             }
-            // What a step left running is part of it. It also holds the log open.
+            // Processes left by a step also hold the log open.
             let gone = tree.kill().await;
             let _ = child.wait().await;
             if let (Some(_), Images::Runc(runc)) = (self.image, &self.config.images) {
@@ -124,13 +129,13 @@ impl Steps<'_> {
             }
             match ended {
                 Ended::Succeeded if gone => {
-                    // It may have exceeded its bounds since the last count.
-                    if let Err(ended) = disk::look(self.place, None, self.disk_max()).await {
+                    // It may have exceeded its limit since the last count.
+                    if let Err(ended) = disk::look(self.dir, None, self.disk_max()).await {
                         return ended;
                     }
                 }
                 Ended::Succeeded => {
-                    return Ended::Broken("processes of a step do not go".to_owned());
+                    return Ended::Broken("processes of a step survived SIGKILL".to_owned());
                 }
                 other => return other,
             }
@@ -148,9 +153,7 @@ impl Steps<'_> {
             started = internet.start(&self.config.folder) => {
                 started.map(Some).map_err(|error| Ended::Broken(error.to_string()))
             }
-            wish = self.control.wait_for(|control| *control != Control::Go) => {
-                Err(Ended::wished(wish.ok().as_deref()))
-            }
+            ended = Ended::demanded(&mut self.control) => Err(ended),
         }
     }
 
@@ -170,7 +173,7 @@ impl Steps<'_> {
         env
     }
 
-    /// Starts a step, if it is still wanted.
+    /// Starts a step, unless the job has ended.
     async fn start(
         &self,
         joined: Option<&Joined>,
@@ -178,67 +181,65 @@ impl Steps<'_> {
         step: &str,
     ) -> io::Result<Result<(Child, Tree), Ended>> {
         if self.image.is_none() && self.config.sandbox != Sandbox::Process {
-            self.place.renew().await?;
+            self.dir.renew().await?;
         }
-        // What was before may have taken its time: the step before this one, what it left, an image.
-        if let Some(ended) = self.unwanted() {
+        // Preparations may have taken long.
+        if let Some(ended) = self.ended_already() {
             return Ok(Err(ended));
         }
         let mut command =
-            self.place.command(self.config, self.image, joined, env, self.mark, step)?;
+            self.dir.command(self.config, self.image, joined, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
-        let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
+        let first = child.id().ok_or_else(|| io::Error::other("it exited at once"))?;
         let sandbox = self.image.is_some() || self.config.sandbox != Sandbox::Process;
         Ok(Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox })))
     }
 
-    /// How the job has ended already, before its next step.
-    fn unwanted(&self) -> Option<Ended> {
-        match &*self.control.borrow() {
+    /// Whether the job ended before its next step.
+    fn ended_already(&self) -> Option<Ended> {
+        match *self.control.borrow() {
             Control::Go => (self.until <= Instant::now()).then_some(Ended::TimedOut),
-            wish => Some(Ended::wished(Some(wish))),
+            control => Some(Ended::by(control)),
         }
     }
 
-    /// Until the step ends, or something ends it.
+    /// Waits until the step ends or must end.
     async fn watch(&mut self, child: &mut Child, tree: &Tree, step: usize) -> Ended {
         let disk_max = self.disk_max();
         let bounded = self.image.is_some() && self.config.memory_bytes_max.is_some();
         let failed = |status: ExitStatus| match status.code() {
             Some(0) => Ended::Succeeded,
-            // Where the kernel bounds memory, it is faster than whoever watches.
+            // The kernel's memory limit strikes before the checks do.
             Some(KILLED) if bounded => Ended::OutOfMemory,
             code => Ended::Failed { step, code },
         };
         tokio::select! {
             biased;
-            // What has ended has ended, whatever is wished meanwhile.
+            // A finished step counts, even if a control value came meanwhile.
             ended = child.wait() => match ended {
                 Ok(status) => failed(status),
-                Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
+                Err(error) => Ended::Broken(format!("failed to wait for a step: {error}")),
             },
-            wish = self.control.wait_for(|control| *control != Control::Go) => {
-                Ended::wished(wish.ok().as_deref())
-            }
+            ended = Ended::demanded(&mut self.control) => ended,
             () = sleep_until(self.until) => Ended::TimedOut,
-            ended = too_much(tree, self.config.memory_bytes_max, MOST) => ended,
-            ended = disk::too_large(self.place, tree, disk_max) => ended,
+            ended = too_much(tree, self.config.memory_bytes_max, PROCESS_LIMITS) => ended,
+            ended = disk::too_large(self.dir, tree, disk_max) => ended,
         }
     }
 
-    /// Asks the processes to end, and waits as long as they may take.
+    /// Sends SIGTERM and waits for the grace period.
     async fn end_gently(&mut self, child: &mut Child, tree: &Tree) {
         let mut grace = self.config.grace;
         if let Control::Cancel { until } = *self.control.borrow() {
             let left = until.saturating_duration_since(Instant::now());
-            grace = grace.min(left.saturating_sub(SAYING));
+            grace = grace.min(left.saturating_sub(CANCEL_ACK_RESERVE));
         }
         tree.terminate().await;
         tokio::select! {
             () = sleep(grace) => {}
             () = gone(tree) => {}
-            // Nobody waits for the work of a lease that is lost.
+            // A lost lease ends the grace period.
             _ = self.control.wait_for(|control| *control == Control::Stale) => {}
         }
         // Reaps it, if it ended.
@@ -252,22 +253,21 @@ async fn gone(tree: &Tree) {
     }
 }
 
-/// How many processes, and files that they have open, are not too many.
 #[derive(Clone, Copy)]
-struct Most {
+struct ProcessLimits {
     processes: usize,
     open: usize,
 }
 
-const MOST: Most = Most { processes: PROCESSES_MAX, open: OPEN_MAX };
+const PROCESS_LIMITS: ProcessLimits = ProcessLimits { processes: PROCESSES_MAX, open: OPEN_MAX };
 
-/// Until the job has more memory or more processes than it may.
-async fn too_much(tree: &Tree, bytes_max: Option<u64>, most: Most) -> Ended {
+/// Resolves when the job exceeds its limits on memory, processes or open files.
+async fn too_much(tree: &Tree, bytes_max: Option<u64>, most: ProcessLimits) -> Ended {
     loop {
         sleep(if bytes_max.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
-        // Where memory has no bound, nobody looks for it.
+        // Open files are only counted under a memory limit.
         let open_max = if bytes_max.is_some() { most.open } else { 0 };
-        // What cannot be looked at in time is too much to be watched.
+        // Too many to check in time.
         let Some(weight) = tree.weigh(open_max).await else { return Ended::TooMany };
         if bytes_max.is_some_and(|most| weight.bytes > most) {
             return Ended::OutOfMemory;
@@ -284,7 +284,7 @@ impl Status {
         let percent = index * 100 / steps.max(1);
         self.progress = Progress {
             percent: u8::try_from(percent).ok(),
-            // A step may be a long script: its first line is its title.
+            // The first line of a script is its title.
             current_step: step.lines().next().map(|line| line.chars().take(200).collect()),
             step_index: u32::try_from(index).ok(),
             message: None,
@@ -303,11 +303,11 @@ mod tests {
         let command = command.args(["-c", script]).process_group(0).kill_on_drop(true);
         let mut child = command.spawn().expect("started");
         let tree = Tree { first: child.id(), mark: "none".to_owned(), sandbox: false };
-        let most = |processes, open| Most { processes, open };
+        let most = |processes, open| ProcessLimits { processes, open };
         let ended = too_much(&tree, Some(u64::MAX), most(2, usize::MAX)).await;
         assert_eq!(ended, Ended::TooMany, "three are more than two");
         assert_eq!(too_much(&tree, Some(1), most(3, usize::MAX)).await, Ended::OutOfMemory);
-        // Each has its input and its outputs.
+        // Each has three open files.
         assert_eq!(too_much(&tree, Some(u64::MAX), most(3, 8)).await, Ended::TooMany);
         assert!(tree.kill().await);
         child.wait().await.expect("ended");

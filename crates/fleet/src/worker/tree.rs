@@ -1,9 +1,9 @@
-//! All processes that a job started, and their end.
+//! All processes of a job: finding, measuring and killing them.
 //!
-//! A process belongs to a job if it descends from its first one, is in its group, or has the job's
-//! mark in its environment: daemons that leave their parents keep what they inherited. In a sandbox
-//! nothing can leave at all; a plain process that leaves its parents, its group and its environment
-//! behind can, which is one reason why an operator must choose to do without.
+//! A process belongs to a job if it descends from the job's first process, is in its group, or has the job's
+//! mark in its environment, which daemons inherit. In a sandbox no process can escape. Without one, a process
+//! that leaves its parent, group and environment does: one reason why an operator must opt out of sandboxes
+//! explicitly.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,37 +14,37 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The variable that has the mark.
+/// Variable with the mark.
 pub(super) const MARK: &str = "REMUDA_MARK";
-/// How long it is tried to kill what does not go. The system may take its time to clear away much.
+/// Time limit for killing. The kernel may take long to free a large process.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4_096;
-/// What sizes on disks are counted in, whatever the disk.
+/// Unit of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 /// POSIX shared memory.
 const SHARED: &str = "/dev/shm";
-/// How long one look at processes may take. A job can make it long, and whoever waits has a job to end.
+/// Time limit of one scan of processes, whose duration a job controls.
 const LOOK_PATIENCE: Duration = Duration::from_secs(30);
-/// So much of an environment is looked at for a mark.
+/// Bytes of an environment that are searched for the mark.
 const ENVIRONMENT_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    /// The first one; also the number of its group. None: of a worker that is gone.
+    /// The first process and its group. None: of a killed worker.
     pub(super) first: Option<u32>,
-    /// What their environments have in [`MARK`].
+    /// Value of [`MARK`] in their environments.
     pub(super) mark: String,
-    /// Whether the first one is a sandbox, which takes all others with it when it is told to end.
+    /// Whether the first process is a sandbox, whose end kills all others.
     pub(super) sandbox: bool,
 }
 
-/// What a job's processes have.
+/// Resources of a job's processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Weight {
     pub(super) processes: usize,
-    /// Files that they have open, as far as these were counted.
+    /// Open files, up to the counting limit.
     pub(super) open: usize,
-    /// Memory. What they share counts for each, but files of memory, which need not be in anybody's, once.
+    /// Memory. Shared pages count for each process, files in memory once.
     pub(super) bytes: u64,
 }
 
@@ -54,7 +54,7 @@ struct Process {
     zombie: bool,
 }
 
-/// The fields after the name, which may have anything in it.
+/// Fields of `stat` after the name, which may contain anything.
 fn parse(stat: &str) -> Option<Process> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;
@@ -73,8 +73,7 @@ fn all() -> BTreeMap<u32, Process> {
         .collect()
 }
 
-/// Whether a process has the mark. Only what may have left its parents must be asked, and a job decides how
-/// long the answer is.
+/// Whether a process has the mark. Only orphans are asked: a job decides how long its environment is.
 fn marked(id: u32, mark: &str) -> bool {
     let Ok(file) = File::open(format!("/proc/{id}/environ")) else { return false };
     let mut env = Vec::new();
@@ -82,7 +81,7 @@ fn marked(id: u32, mark: &str) -> bool {
     env.split(|b| *b == 0).any(|variable| variable == mark.as_bytes())
 }
 
-/// Adds all that descend from members.
+/// Adds descendants of members.
 fn descend(all: &BTreeMap<u32, Process>, members: &mut BTreeSet<u32>) {
     loop {
         let children = all.iter().filter(|(_, process)| members.contains(&process.parent));
@@ -108,14 +107,14 @@ impl Tree {
         let left: Vec<u32> = others.copied().filter(|id| marked(*id, &mark)).collect();
         members.extend(left);
         descend(&all, &mut members);
-        // Never ourselves, whatever our environment says.
+        // Never this process.
         members.remove(&std::process::id());
         members.retain(|id| all.get(id).is_some_and(|process| !process.zombie));
         members
     }
 
-    /// What they have. Of files that are open no more than one above `open_max` are counted: a job may
-    /// have millions, and somebody waits. None: they are too many to be looked at in time.
+    /// Measures the processes. Counts at most `open_max` + 1 open files, since a job may have millions. None:
+    /// out of time.
     pub(super) fn weight(&self, open_max: usize) -> Option<Weight> {
         let until = Instant::now() + LOOK_PATIENCE;
         let pages = |id: &u32| {
@@ -136,7 +135,7 @@ impl Tree {
         Some(Weight { processes: members.len(), open, bytes })
     }
 
-    /// Bytes of deleted files on this device that they hold open. None: too many open files to check.
+    /// Bytes of deleted files on this device that are held open. None: too many open files.
     pub(super) fn unnamed(&self, device: u64, open_max: usize) -> Option<u64> {
         let until = Instant::now() + LOOK_PATIENCE;
         let (mut open, mut files) = (0, BTreeMap::new());
@@ -145,7 +144,7 @@ impl Tree {
             if open > open_max || Instant::now() > until {
                 return None;
             }
-            // Through the link, to the file itself.
+            // Follows the link to the file.
             let Ok(about) = at.metadata() else { continue };
             if about.is_file() && about.nlink() == 0 && about.dev() == device {
                 files.insert(about.ino(), about.blocks().saturating_mul(BLOCK_BYTES));
@@ -154,8 +153,7 @@ impl Tree {
         Some(files.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)))
     }
 
-    /// Files in their own `/dev/shm`: zero if they use the host's, or a folder on the disk. None: checking
-    /// takes too long.
+    /// Files in their `/dev/shm`. Zero if it is the host's or a directory on disk. None: out of time.
     pub(super) async fn shared(&self, disk: u64) -> Option<u64> {
         self.apart(move |tree| {
             let machines = fs::metadata(SHARED).map(|about| about.dev()).ok();
@@ -172,12 +170,11 @@ impl Tree {
         .await
     }
 
-    /// What they have, while others go on.
     pub(super) async fn weigh(&self, open_max: usize) -> Option<Weight> {
         self.apart(move |tree| tree.weight(open_max)).await?
     }
 
-    /// Looks at processes where nobody else waits for it. None: it takes too long.
+    /// Scans processes on a blocking thread. None: out of time.
     async fn apart<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Self) -> T + Send + 'static,
@@ -187,7 +184,7 @@ impl Tree {
         tokio::time::timeout(LOOK_PATIENCE, looked).await.ok()?.ok()
     }
 
-    /// Whether any lives, but for a sandbox: that one goes with the last that it has.
+    /// Whether any process lives, except the sandbox, which ends with its last process.
     pub(super) async fn lives(&self) -> bool {
         let alive = |tree: &Self| tree.members().iter().any(|id| !tree.is_sandbox(*id));
         self.apart(alive).await.unwrap_or(true)
@@ -197,17 +194,17 @@ impl Tree {
         self.sandbox && Some(id) == self.first
     }
 
-    /// Asks all of them to end.
+    /// Sends SIGTERM.
     pub(super) async fn terminate(&self) {
         let ask = |tree: &Self| {
-            // A sandbox that is asked to end ends the others at once, without their grace.
+            // A terminated sandbox would kill the others without their grace period.
             let asked = tree.members().into_iter().filter(|id| !tree.is_sandbox(*id));
             asked.for_each(|id| signal(id, Signal::TERM));
         };
         self.apart(ask).await.unwrap_or_default();
     }
 
-    /// Kills all of them, again and again until there are none. False: some do not go.
+    /// Kills until no process is left. False: some survived.
     pub(super) async fn kill(&self) -> bool {
         let began = Instant::now();
         loop {
@@ -221,11 +218,11 @@ impl Tree {
                 return true;
             }
             if left.is_none() {
-                // It goes, and with it a sandbox, whatever cannot be looked at.
+                // Killed even if the scan fails; a sandbox takes all others with it.
                 self.first.into_iter().for_each(|first| signal(first, Signal::KILL));
             }
             if began.elapsed() > KILL_PATIENCE {
-                tracing::error!(?left, "processes of a job do not go");
+                tracing::error!(pids = ?left, "processes survived SIGKILL");
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -233,26 +230,26 @@ impl Tree {
     }
 }
 
-/// Files that a process has open, one after the other: nobody asks for more than are counted.
+/// Open files of a process, listed lazily.
 fn open_files(id: &u32) -> impl Iterator<Item = PathBuf> + use<> {
     let all = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
     all.map(|entry| entry.path())
 }
 
-/// One that is nowhere but in memory, by device and number, with its bytes.
+/// A file in memory: device, inode and bytes.
 fn memory_file(at: &Path) -> Option<((u64, u64), u64)> {
     let file = fs::read_link(at).ok()?;
     if !file.as_os_str().as_bytes().starts_with(b"/memfd:") {
         return None;
     }
-    // Through the link, to the file itself.
+    // Follows the link to the file.
     let about = at.metadata().ok()?;
     Some(((about.dev(), about.ino()), about.blocks().saturating_mul(BLOCK_BYTES)))
 }
 
 fn signal(id: u32, signal: Signal) {
     if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        // It may have ended meanwhile.
+        // The process may have ended.
         let _ = kill_process(id, signal);
     }
 }
@@ -261,13 +258,13 @@ fn signal(id: u32, signal: Signal) {
 mod tests {
     use super::*;
 
-    /// What no process has mapped counts all the same, and once.
+    /// Unmapped files in memory count, once.
     #[tokio::test]
     async fn files_of_memory_count_for_those_who_hold_them() {
         use std::io::Write as _;
         use std::os::unix::process::CommandExt as _;
         const BYTES: u64 = 32 << 20;
-        // Inherited by what is started next.
+        // Inherited by the child.
         let flags = rustix::fs::MemfdFlags::empty();
         let mut file = fs::File::from(rustix::fs::memfd_create("held", flags).expect("a file"));
         for _ in 0..BYTES >> 20 {
@@ -295,12 +292,12 @@ mod tests {
         assert!(none < BYTES, "{none}");
     }
 
-    /// Fault 7: whoever beats for a job does not wait for a look at it, and a look has an end.
+    /// Fault 7: a scan does not delay heartbeats, and it ends.
     #[tokio::test]
     async fn a_job_with_many_files_open_keeps_nobody_waiting() {
         use std::os::unix::process::CommandExt as _;
         let null = File::open("/dev/null").expect("a file");
-        // Inherited by what is started next.
+        // Inherited by the child.
         let open: Vec<_> = (0..500).map(|_| rustix::io::dup(&null).expect("one more")).collect();
         let script = "for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; wait";
         let mut command = std::process::Command::new("/bin/sh");
@@ -313,7 +310,7 @@ mod tests {
         }
         assert_eq!(weight(1_000).open, 1_001, "it is too much, and no more is known");
         {
-            // Somebody else's turn comes before the look is over, on the only thread that there is.
+            // Another task runs before the scan is over, on the only thread.
             let mut look = std::pin::pin!(tree.weigh(usize::MAX));
             assert!(futures::poll!(look.as_mut()).is_pending());
             assert_eq!(look.await.expect("in time").processes, 10);

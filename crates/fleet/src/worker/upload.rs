@@ -1,59 +1,40 @@
-//! Sends what a job wants kept, one file after the other.
+//! Uploads files of a job.
 
 use super::artifact::Found;
-use super::beat::{insist, insist_for};
 use super::link::{BAD_CLOCK, Link, LinkError};
-use super::trouble::PATIENCE;
+use super::retry::{RETRY_FOR, retry_until_answered, retry_within};
+use crate::auth::sha256_of;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{Artifact, Failure, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
-use data_encoding::HEXLOWER;
-use ring::digest::{Context, SHA256};
 use std::io;
 use std::path::Path;
 use tokio::fs::File;
-use tokio::io::AsyncReadExt;
 
-/// It is not believed, here or there.
 const BAD_GRANT: &str = "BAD_GRANT";
-/// The bytes took too long to get there.
 const TOO_SLOW: &str = "TOO_SLOW";
-/// How often a grant is asked for again when it is not believed: the orchestrator was restarted.
+/// Attempts with a new grant. A restarted orchestrator does not know older ones.
 const GRANT_TRIES: u32 = 3;
 
-/// Opens a file of a job's, and nothing else that may be there by now.
+/// Opens a file of a job. It may have been replaced by a link or a pipe meanwhile.
 async fn open(at: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     File::options().read(true).custom_flags(flags).open(at).await
 }
 
-async fn measure(at: &Path) -> io::Result<(u64, String)> {
-    let (mut file, mut hash, mut bytes) = (open(at).await?, Context::new(&SHA256), 0);
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer).await? {
-            0 => return Ok((bytes, HEXLOWER.encode(hash.finish().as_ref()))),
-            read => {
-                hash.update(&buffer[..read]);
-                bytes += read as u64;
-            }
-        }
-    }
-}
-
-/// Whose failure it is that a file is not kept; none: this worker's, and another may keep it. What is refused
-/// is so to every worker: the job's failure, and its work is not done again for it.
+/// The job's failure if a file cannot be stored. None: this worker's failure, and another may succeed. A
+/// refusal holds for every worker, so the job is not retried.
 pub(super) fn blame(error: &LinkError) -> Option<Failure> {
     let code = match error {
         LinkError::Refused { code, .. } | LinkError::Failing { code, .. } => code.as_str(),
-        // As large to every worker's way there.
+        // A proxy's limit holds for every worker.
         LinkError::Between(_) => return Some(Failure::NotKept),
         LinkError::Own(_) | LinkError::Stale(_) | LinkError::Unreachable(_) => return None,
     };
     (![BAD_GRANT, BAD_CLOCK, TOO_SLOW].contains(&code)).then_some(Failure::NotKept)
 }
 
-/// Sends a file; what `Complete` says of it.
+/// Uploads a file and returns its artifact.
 pub(super) async fn upload(
     link: &Link,
     lease_id: &LeaseId,
@@ -61,7 +42,8 @@ pub(super) async fn upload(
     found: &Found,
 ) -> Result<Artifact, LinkError> {
     let broken = |error: io::Error| LinkError::Own(error.to_string());
-    let (bytes, sha256) = measure(&found.at).await.map_err(broken)?;
+    let mut file = open(&found.at).await.map_err(broken)?;
+    let (bytes, sha256) = sha256_of(&mut file).await.map_err(broken)?;
     if bytes > OBJECT_BYTES_MAX {
         return Err(LinkError::Refused {
             code: "TOO_MUCH".to_owned(),
@@ -77,9 +59,9 @@ pub(super) async fn upload(
     let mut tries = 0;
     loop {
         tries += 1;
-        let granted: UploadGranted = insist(|| link.send("upload", &request)).await?;
+        let granted: UploadGranted = retry_until_answered(|| link.send("upload", &request)).await?;
         let grant = granted.grant.clone().unwrap_or_default();
-        let sent = insist_for(PATIENCE, async || {
+        let sent = retry_within(RETRY_FOR, async || {
             let file = open(&found.at).await.map_err(broken)?;
             link.put(&granted.path, (lease_id, runner_id), &grant, &sha256, file).await
         });

@@ -19,7 +19,7 @@ fn out_of_memory(view: &Value) {
     let job = &view["jobs"][0];
     assert_eq!((&job["state"], &job["failure"]), (&json!("FAILED"), &json!("OUT_OF_MEMORY")));
     assert_eq!(job["losses"], 0, "its worker was not lost: {view}");
-    assert_eq!(job["summary"], "More memory than allowed.", "{view}");
+    assert_eq!(job["summary"], "Memory limit exceeded.", "{view}");
 }
 
 /// Whoever was there before does the next job.

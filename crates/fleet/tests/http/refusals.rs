@@ -253,7 +253,7 @@ async fn pieces_of_a_log_that_are_wrong_are_not_in_it() {
 }
 
 #[tokio::test]
-async fn objects_that_nobody_may_keep_are_not_kept() {
+async fn upload_without_grant_is_refused() {
     let busy = Busy::start().await;
     let refuses = async |name: &str, bytes, status, code: &str| {
         let ask = upload(&busy.active, A, name, bytes);

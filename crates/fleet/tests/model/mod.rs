@@ -186,6 +186,6 @@ fn a_cancellation_and_a_crash_on_a_bad_network() {
 
 #[test]
 #[ignore = "many million states, minutes: `make model`, after a change of the rules"]
-fn everything_goes_wrong_once_and_the_job_goes_on() {
+fn job_finishes_despite_one_fault_of_each_kind() {
     check(World { drops: 1, repeats: 1, crashes: 1, cancels: 1, ..World::default() });
 }

@@ -5,7 +5,7 @@ use crate::parts::support::part;
 use axum::Router;
 use axum::routing::post;
 use data_encoding::BASE64;
-use remuda_fleet::worker::{self, Able, Config, Network, Sandbox};
+use remuda_fleet::worker::{self, BwrapFeatures, Config, Network, Sandbox};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -250,8 +250,11 @@ async fn no_step_begins_after_a_stop_was_heard() {
 #[tokio::test]
 async fn a_job_sees_nothing_of_the_workers_directory() {
     let found = sandbox();
-    let able = Able { sized: true, shut: true };
-    assert!(matches!(&found, Sandbox::Bubblewrap { able: all, .. } if *all == able), "{found:?}");
+    let features = BwrapFeatures { sized: true, shut: true };
+    assert!(
+        matches!(&found, Sandbox::Bubblewrap { features: all, .. } if *all == features),
+        "{found:?}"
+    );
     sees_nothing(found, "sized").await;
 }
 
@@ -259,15 +262,15 @@ async fn a_job_sees_nothing_of_the_workers_directory() {
 #[tokio::test]
 async fn a_sandbox_needs_no_sizes() {
     let program = part("bwrap").join("bin/bwrap");
-    let able = Able { sized: false, shut: false };
-    sees_nothing(Sandbox::Bubblewrap { program, able }, "unsized").await;
+    let features = BwrapFeatures { sized: false, shut: false };
+    sees_nothing(Sandbox::Bubblewrap { program, features }, "unsized").await;
 }
 
 /// As the command line sets workers up: the key and the settings beside the places of several, where
 /// nothing else is hidden.
 async fn sees_nothing(sandbox: Sandbox, name: &str) {
     let server = Server::open().await;
-    let sized = matches!(&sandbox, Sandbox::Bubblewrap { able, .. } if able.sized);
+    let sized = matches!(&sandbox, Sandbox::Bubblewrap { features, .. } if features.sized);
     let all = format!("/var/tmp/fleet-bwrap-{name}-{}", std::process::id());
     let all = std::path::PathBuf::from(all);
     let directory = all.join("worker");

@@ -11,7 +11,7 @@ use crate::parts::peer::{Fleet, PATIENCE, Peer, job, mark};
 use crate::parts::support::{Folder, Running, own_address, part};
 use async_nats::jetstream::stream::Stream;
 use futures::TryStreamExt;
-use remuda_fleet::broker::{BrokerError, Config, Hints, Publisher, Telling};
+use remuda_fleet::broker::{Announcement, BrokerError, Config, Hints, Publisher};
 use remuda_fleet::http::Trust;
 use remuda_fleet::id::{CancelToken, RunnerId};
 use remuda_fleet::message::{CancelReason, CancelRequested, LeaseGranted, decode};
@@ -219,7 +219,7 @@ async fn a_runner_stops_for_nobody_who_does_not_show_its_token() {
         cancel_token: token.map(|token| CancelToken::new(token).expect("a token")),
     };
     for (token, seconds) in [(None, 1), (Some("cancel_2"), 2), (Some("cancel_1"), 3)] {
-        publisher.tell(Telling::Cancel(runner.clone(), cancel(token, seconds)));
+        publisher.publish(Announcement::Cancel(runner.clone(), cancel(token, seconds)));
     }
     let heard = tokio::time::timeout(PATIENCE, cancels.next(&granted)).await.expect("in time");
     assert_eq!(heard.map(|cancel| cancel.deadline_seconds), Some(3));
@@ -239,7 +239,7 @@ async fn a_runner_whose_grant_has_no_token_stops_for_the_seeds_request() {
     let mut cancels = hints.cancels(&runner).await.expect("a subscription");
     let (publisher, run) = Publisher::new(broker.config(), async || vec![]);
     let publishing = tokio::spawn(run);
-    publisher.tell(Telling::Cancel(runner.clone(), cancel.clone()));
+    publisher.publish(Announcement::Cancel(runner.clone(), cancel.clone()));
     let heard = tokio::time::timeout(PATIENCE, cancels.next(&granted)).await.expect("in time");
     assert_eq!(heard, Some(cancel));
     publishing.abort();

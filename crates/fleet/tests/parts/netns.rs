@@ -165,8 +165,8 @@ fn a_worker_that_was_cut_off_changes_nothing() {
 
 /// Cut off for less than that, it goes on as if nothing had been.
 #[test]
-fn a_cable_that_is_cut_for_a_moment_costs_nothing() {
-    alone("a_cable_that_is_cut_for_a_moment_costs_nothing", async {
+fn short_partition_loses_no_lease() {
+    alone("short_partition_loses_no_lease", async {
         let fleet = Fleet::start(json!({ "lease_ttl_seconds": 30 }));
         let apart = Apart::start(&fleet, "apart").await;
         let _near = fleet.worker("near");

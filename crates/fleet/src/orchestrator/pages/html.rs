@@ -1,11 +1,10 @@
-//! Text becomes HTML here, and nowhere else.
+//! The only place that makes HTML.
 //!
-//! Only literals go in as they are. Whatever has been anywhere near a job, a submitter or a worker is
-//! escaped, inside of elements and of quoted attributes alike.
+//! Only literals are inserted raw. Everything else is escaped, in elements and in quoted attributes.
 
 use std::fmt::Display;
 
-/// A piece of a page.
+/// A fragment of HTML.
 #[derive(Debug, Default)]
 pub(super) struct Markup(String);
 
@@ -20,7 +19,7 @@ impl Markup {
         self
     }
 
-    /// Anybody's text, if there is one.
+    /// Untrusted text, if any.
     pub(super) fn some(&mut self, text: Option<impl Display>) -> &mut Self {
         match text {
             Some(text) => self.text(text),
@@ -28,7 +27,7 @@ impl Markup {
         }
     }
 
-    /// A moment, if there is one; it is never broken over two lines.
+    /// A time, if any, kept on one line.
     pub(super) fn moment(&mut self, text: Option<impl Display>) -> &mut Self {
         match text {
             Some(text) => self.raw("<time>").text(text).raw("</time>"),
@@ -41,12 +40,12 @@ impl Markup {
         self
     }
 
-    /// A link to a path and what is shown of it.
+    /// A link to a path.
     pub(super) fn link(&mut self, path: impl Display, text: impl Display) -> &mut Self {
         self.raw("<a href=\"").text(path).raw("\">").text(text).raw("</a>")
     }
 
-    /// A state or a status, in the colour of what it means.
+    /// A state or status, coloured by meaning.
     pub(super) fn state(&mut self, state: impl Display) -> &mut Self {
         let state = state.to_string();
         let class = match state.as_str() {
@@ -74,11 +73,10 @@ fn escape(out: &mut String, text: &str) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            // Progress bars write over their line; here each state has its own.
+            // A progress bar overwrites its line: each version becomes a line.
             '\r' if rest.peek() == Some(&'\n') => {}
             '\r' => out.push('\n'),
-            // No terminal reads this, but what turns the direction of writing round makes one
-            // name look like another.
+            // Control characters that reverse text make one name look like another.
             c if c.is_control() => out.push('\u{fffd}'),
             '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 out.push('\u{fffd}');

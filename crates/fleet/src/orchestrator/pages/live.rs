@@ -1,12 +1,12 @@
-//! `GET /live/…`: the inside of a page, again whenever it changes, as server-sent events.
+//! `GET /live/…`: a page's content after each change, as server-sent events.
 
 use super::{Page, views};
 use crate::id::{JobId, RunId};
-use crate::orchestrator::answer::{Failure, Named};
+use crate::orchestrator::answer::{Failure, PathParam};
+use crate::orchestrator::api::id;
 use crate::orchestrator::app::App;
-use crate::orchestrator::feed::{self, Seen, Watched};
-use crate::orchestrator::people::id;
-use crate::orchestrator::places::Place;
+use crate::orchestrator::feed::{self, Rendered, Watched};
+use crate::orchestrator::slots::StreamSlot;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 struct Live {
     page: Page,
-    _place: Place,
+    _place: StreamSlot,
 }
 
 impl Watched for Live {
@@ -26,9 +26,9 @@ impl Watched for Live {
         true
     }
 
-    async fn look(&self, app: &App) -> Option<Seen> {
+    async fn look(&self, app: &App) -> Option<Rendered> {
         let inside = views::inside(app, &self.page).await.ok()?;
-        Some(Seen { text: inside.body.done(), ended: inside.ended })
+        Some(Rendered { text: inside.body.done(), ended: inside.ended })
     }
 }
 
@@ -46,12 +46,12 @@ fn page(path: &str) -> Result<Page, Failure> {
 pub(in crate::orchestrator) async fn live(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(path): Named,
+    PathParam(path): PathParam,
 ) -> Result<Response, Failure> {
     let who = app.may_look(&headers)?;
     let page = page(&path)?;
-    let place = app.0.pages.streams.enter(&who, app.0.door.is_open()).ok_or_else(|| {
-        let text = "too many live pages are open; close one, or reload this one by hand";
+    let place = app.0.pages.streams.enter(&who, app.0.tokens.is_open()).ok_or_else(|| {
+        let text = "too many live pages are open; close one, or reload this one manually";
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", text)
     })?;
     let live = Live { page, _place: place };

@@ -1,10 +1,10 @@
-//! A token for a cookie.
+//! Login: exchanges a token for a cookie.
 
 use super::html::Markup;
 use super::session::Sessions;
 use super::{OnPage, guarded, whole};
 use crate::auth::Scope;
-use crate::orchestrator::answer::Asked;
+use crate::orchestrator::answer::QueryParams;
 use crate::orchestrator::app::App;
 use axum::body::to_bytes;
 use axum::extract::{Query, Request, State};
@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use serde::Deserialize;
 
-/// A form with a token and a path.
+/// Longest form: a token and a path.
 const FORM_BYTES_MAX: usize = 4_096;
 
 #[derive(Debug, Deserialize)]
@@ -27,7 +27,7 @@ struct Filled {
     to: Option<String>,
 }
 
-/// A path of ours; nowhere else is anybody sent.
+/// A path on this server, against open redirects.
 fn own(to: Option<String>) -> String {
     let safe = |to: &String| {
         to.starts_with('/')
@@ -51,7 +51,7 @@ fn with_cookie(mut response: Response, cookie: &str) -> Response {
     response
 }
 
-/// Asks whoever wants to see this path for a token first.
+/// Redirects to the login form, and back to this path afterwards.
 pub(super) fn ask(path: &str) -> Response {
     go(&format!("/login?to={}", own(Some(path.to_owned()))))
 }
@@ -60,7 +60,7 @@ fn page(status: StatusCode, to: &str, wrong: bool) -> Response {
     let mut page = Markup::default();
     page.raw("<h1>Log in</h1>");
     if wrong {
-        page.raw("<p class=\"bad\">This token is not known here, or does not allow to look.</p>");
+        page.raw("<p class=\"bad\">Unknown token, or not allowed to view.</p>");
     }
     page.raw("<form method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"to\" value=\"")
         .text(to)
@@ -73,7 +73,7 @@ fn page(status: StatusCode, to: &str, wrong: bool) -> Response {
 
 /// `GET /login`
 pub(in crate::orchestrator) async fn form(
-    OnPage(Asked(Wanted { to })): OnPage<Asked<Wanted>>,
+    OnPage(QueryParams(Wanted { to })): OnPage<QueryParams<Wanted>>,
 ) -> Response {
     page(StatusCode::OK, &own(to), false)
 }
@@ -85,7 +85,7 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
     let bytes = read.await.ok().and_then(Result::ok).unwrap_or_default();
     let Filled { token, to } = filled(&bytes).unwrap_or(Filled { token: String::new(), to: None });
     let to = own(to);
-    let access = app.0.door.access();
+    let access = app.0.tokens.access();
     let known = access.find(token.trim()).filter(|token| token.scope.allows(Scope::Viewer));
     match known {
         Some(token) => {
@@ -94,18 +94,18 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
             let cookie = app.0.pages.sessions.cookie(app.now(), token, secure);
             with_cookie(go(&to), &cookie)
         }
-        None if app.0.door.is_open() => go(&to),
+        None if app.0.tokens.is_open() => go(&to),
         None => page(StatusCode::FORBIDDEN, &to, true),
     }
 }
 
-/// A form is written like a query, and read like one.
+/// Forms are encoded like queries.
 fn filled(bytes: &[u8]) -> Option<Filled> {
     let uri: Uri = format!("/?{}", std::str::from_utf8(bytes).ok()?).parse().ok()?;
     Query::<Filled>::try_from_uri(&uri).ok().map(|Query(filled)| filled)
 }
 
-/// Whether a proxy took it in over TLS.
+/// Whether a proxy terminated TLS.
 fn secure(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }

@@ -1,8 +1,8 @@
 //! Pages for people: runs, one run, one job with its log, workers, the queue.
 //!
-//! They are whole without JavaScript. With it they are live: a stream of events carries the same HTML
-//! again whenever it changes, made by the same function, and a script of twenty lines puts it in place.
-//! They change nothing: whoever wants to submit or cancel uses the API, which takes no cookies.
+//! Pages work without JavaScript. With it they are live: a twenty-line script replaces the content with the
+//! same HTML from an event stream. They are read-only: the API, which accepts no cookies, submits and
+//! cancels.
 
 mod html;
 mod live;
@@ -13,10 +13,10 @@ mod views;
 pub(super) use live::live;
 pub(super) use login::{form, login, logout};
 
-use super::answer::{Asked, Failure, Named};
+use super::answer::{Failure, PathParam, QueryParams};
+use super::api::{Jobs, granted, id};
 use super::app::App;
-use super::people::{Jobs, granted, id};
-use super::places::Places;
+use super::slots::StreamSlots;
 use crate::auth::Scope;
 use crate::id::{JobId, RunId};
 use crate::store::Store;
@@ -28,26 +28,25 @@ use html::Markup;
 use serde::Deserialize;
 use session::Sessions;
 
-/// Streams of pages at a time. Beyond it pages stand still.
+/// Most event streams. Further pages are static.
 const LIVE_MAX: usize = 256;
-/// Bytes of a log that are read at a time, and shown at the end of a page.
+/// Bytes of a log's end on a page.
 const LOG_BYTES: u64 = 64 * 1024;
 
-/// Nothing but our own style and script, no frames, no forms that go elsewhere. What a job wrote is
-/// escaped; if it were not, it still could not run.
+/// Own style and script only, no frames, no foreign forms. A second defence behind escaping.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What pages need besides the rest.
+/// State of the pages.
 #[derive(Debug)]
 pub(super) struct Pages {
     sessions: Sessions,
-    streams: Places,
+    streams: StreamSlots,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { sessions: Sessions::default(), streams: Places::new(LIVE_MAX) }
+        Self { sessions: Sessions::default(), streams: StreamSlots::new(LIVE_MAX) }
     }
 }
 
@@ -60,10 +59,10 @@ pub(super) enum Page {
     Queue,
 }
 
-pub(super) struct Inside {
+pub(super) struct Content {
     title: String,
     body: Markup,
-    /// It will not change any more.
+    /// It is final.
     ended: bool,
 }
 
@@ -80,7 +79,7 @@ fn guarded(status: StatusCode, kind: &'static str, body: impl Into<String>) -> R
     (status, headers, body.into()).into_response()
 }
 
-/// A whole page. `events` is where its inside comes from again.
+/// A whole page. `events` is the path of its event stream.
 fn whole(
     status: StatusCode,
     title: &str,
@@ -107,16 +106,16 @@ fn whole(
     guarded(status, "text/html; charset=utf-8", page.done())
 }
 
-fn trouble(failure: &Failure) -> Response {
+fn error_page(failure: &Failure) -> Response {
     let mut text = Markup::default();
     text.raw("<h1>").text(failure.status).raw("</h1><p>").text(failure.message()).raw("</p>");
     whole(failure.status, "Not here", None, text, false)
 }
 
 impl App {
-    /// Whether this request may see pages: by a cookie, or by a token as the API wants it.
+    /// The name of the request's token, by cookie or by header.
     fn may_look(&self, headers: &HeaderMap) -> Result<String, Failure> {
-        let access = self.0.door.access();
+        let access = self.0.tokens.access();
         match self.0.pages.sessions.allows(self.now(), headers, &access) {
             Some(name) => Ok(name),
             None => self.person(headers, Scope::Viewer),
@@ -129,28 +128,28 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
         return login::ask(path);
     }
     let events = match &page {
-        // Earlier runs do not change much.
+        // Older pages are static.
         Page::Runs { before: Some(_) } | Page::Run { from: 1.., .. } => None,
         Page::Runs { .. } => Some("/live/runs".to_owned()),
         _ => Some(format!("/live{path}")),
     };
     match views::inside(&app, &page).await {
-        Ok(Inside { title, body, ended }) => {
+        Ok(Content { title, body, ended }) => {
             let events = events.filter(|_| !ended);
-            whole(StatusCode::OK, &title, events.as_deref(), body, !app.0.door.is_open())
+            whole(StatusCode::OK, &title, events.as_deref(), body, !app.0.tokens.is_open())
         }
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 
-/// What is asked for, or a page that says why it is not understood.
+/// An extractor whose rejection is a page.
 pub(super) struct OnPage<T>(pub(super) T);
 
 impl<S: Sync, T: FromRequestParts<S, Rejection = Failure>> FromRequestParts<S> for OnPage<T> {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        T::from_request_parts(parts, state).await.map(Self).map_err(|failure| trouble(&failure))
+        T::from_request_parts(parts, state).await.map(Self).map_err(|failure| error_page(&failure))
     }
 }
 
@@ -162,7 +161,7 @@ pub(super) struct Earlier {
 pub(super) async fn runs(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Asked(Earlier { before })): OnPage<Asked<Earlier>>,
+    OnPage(QueryParams(Earlier { before })): OnPage<QueryParams<Earlier>>,
 ) -> Response {
     show(app, &headers, "/", Page::Runs { before }).await
 }
@@ -170,26 +169,26 @@ pub(super) async fn runs(
 pub(super) async fn run(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Named(run)): OnPage<Named>,
-    OnPage(Asked(Jobs { from })): OnPage<Asked<Jobs>>,
+    OnPage(PathParam(run)): OnPage<PathParam>,
+    OnPage(QueryParams(Jobs { from })): OnPage<QueryParams<Jobs>>,
 ) -> Response {
     match id(&run, RunId::new) {
         Ok(id) => {
             let path = format!("/runs/{id}");
             show(app, &headers, &path, Page::Run { id, from }).await
         }
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 
 pub(super) async fn job(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Named(job)): OnPage<Named>,
+    OnPage(PathParam(job)): OnPage<PathParam>,
 ) -> Response {
     match id(&job, JobId::new) {
         Ok(id) => show(app, &headers, &format!("/jobs/{id}"), Page::Job(id.clone())).await,
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 
@@ -208,12 +207,12 @@ pub(super) struct From {
     fence: Option<u64>,
 }
 
-/// `GET /jobs/{id}/log`: a part of the log as text, from an offset on; of an earlier grant with its `fence`.
+/// `GET /jobs/{id}/log`: part of a log as text.
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
-    OnPage(Named(job)): OnPage<Named>,
-    OnPage(Asked(From { offset, fence })): OnPage<Asked<From>>,
+    OnPage(PathParam(job)): OnPage<PathParam>,
+    OnPage(QueryParams(From { offset, fence })): OnPage<QueryParams<From>>,
 ) -> Response {
     if app.may_look(&headers).is_err() {
         return login::ask(&format!("/jobs/{job}/log"));
@@ -230,7 +229,7 @@ pub(super) async fn log(
             let text = String::from_utf8_lossy(&bytes).into_owned();
             guarded(StatusCode::OK, "text/plain; charset=utf-8", text)
         }
-        Err(failure) => trouble(&failure),
+        Err(failure) => error_page(&failure),
     }
 }
 

@@ -1,8 +1,7 @@
-//! Who looks at pages: a token is shown once, in a form, and a cookie stands for it from then on.
+//! Sessions of pages: a cookie that stands for a token.
 //!
-//! The cookie names the token's hash and its own end, sealed with a key that this process made. It is
-//! no token: the API does not take it, so nothing can be changed with it, and it is worth nothing once
-//! the token is gone or the process has ended.
+//! The cookie holds the token's hash and an expiry, with a MAC by a key of this process. The API does not
+//! accept it, and it dies with the token and with the process.
 
 use crate::auth::{Access, Scope, Token, TokenHash};
 use crate::time::Millis;
@@ -15,7 +14,7 @@ use std::time::Duration;
 const NAME: &str = "remuda_fleet";
 const LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Makes cookies and knows its own.
+/// The key of cookies.
 #[derive(Debug)]
 pub(super) struct Sessions(hmac::Key);
 
@@ -27,7 +26,7 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// What a browser is told to keep. `secure`: it came over TLS, and must not go without.
+    /// `Set-Cookie` of a login. `secure`: the request came over TLS.
     pub(super) fn cookie(&self, now: Millis, token: &Token, secure: bool) -> String {
         let until = now.0.saturating_add(LIFE.as_millis() as u64);
         let text = format!("{}.{until}", token.sha256);
@@ -37,12 +36,12 @@ impl Sessions {
         format!("{NAME}={text}.{seal}; Path=/; HttpOnly; SameSite=Lax; Max-Age={life}{secure}")
     }
 
-    /// What a browser is told to forget.
+    /// `Set-Cookie` of a logout.
     pub(super) fn no_cookie() -> String {
         format!("{NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
     }
 
-    /// The name of the token that a cookie of ours in a request stands for, if it still lets somebody look.
+    /// The name of the token behind a valid cookie, if it may view.
     pub(super) fn allows(
         &self,
         now: Millis,
@@ -64,7 +63,7 @@ impl Sessions {
     }
 }
 
-/// The values of all cookies of our name.
+/// Values of all session cookies.
 fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let all = headers.get_all(header::COOKIE).into_iter();
     all.filter_map(|value| value.to_str().ok())

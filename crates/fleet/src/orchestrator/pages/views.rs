@@ -1,24 +1,23 @@
-//! What is on each page.
+//! Content of the pages.
 
 use super::html::Markup;
-use super::{Inside, LOG_BYTES, Page};
+use super::{Content, LOG_BYTES, Page};
 use crate::id::{Fence, JobId};
 use crate::lease::{AttemptState, RunStatus};
 use crate::message::Progress;
 use crate::orchestrator::answer::Failure;
 use crate::orchestrator::app::App;
-use crate::orchestrator::sight::NOW;
+use crate::orchestrator::views::FRESH;
 use crate::store::Store;
 use crate::time::Timestamp;
 use crate::view::{JobView, OpenJob, RunView, WaitReason};
 use std::collections::BTreeSet;
 
-/// Makes the inside of a page from what is true now.
-pub(super) async fn inside(app: &App, page: &Page) -> Result<Inside, Failure> {
+pub(super) async fn inside(app: &App, page: &Page) -> Result<Content, Failure> {
     match page {
         Page::Runs { before } => runs(app, before.as_deref()).await,
         Page::Run { id, from } => {
-            let view = app.run_view(id, NOW).await?.ok_or_else(|| Failure::not_found("run"))?;
+            let view = app.run_view(id, FRESH).await?.ok_or_else(|| Failure::not_found("run"))?;
             Ok(run(&view.page(*from)))
         }
         Page::Job(id) => job(app, id).await,
@@ -27,7 +26,7 @@ pub(super) async fn inside(app: &App, page: &Page) -> Result<Inside, Failure> {
     }
 }
 
-async fn runs(app: &App, before: Option<&str>) -> Result<Inside, Failure> {
+async fn runs(app: &App, before: Option<&str>) -> Result<Content, Failure> {
     let list = app.run_list(before, None).await?;
     let mut body = Markup::default();
     body.raw("<h1>Runs</h1>");
@@ -48,10 +47,10 @@ async fn runs(app: &App, before: Option<&str>) -> Result<Inside, Failure> {
     if let Some(next) = &list.next {
         body.raw("<p>").link(format_args!("/?before={next}"), "earlier runs").raw("</p>");
     }
-    Ok(Inside { title: "Runs".to_owned(), body, ended: false })
+    Ok(Content { title: "Runs".to_owned(), body, ended: false })
 }
 
-fn run(run: &RunView) -> Inside {
+fn run(run: &RunView) -> Content {
     let summary = &run.summary;
     let title = if summary.name.is_empty() { summary.run_id.as_str() } else { &summary.name };
     let mut body = Markup::default();
@@ -79,10 +78,10 @@ fn run(run: &RunView) -> Inside {
         body.raw("<p>").link(to, "more jobs").raw("</p>");
     }
     let ended = summary.status != RunStatus::Running;
-    Inside { title: title.to_owned(), body, ended }
+    Content { title: title.to_owned(), body, ended }
 }
 
-/// Jobs that nobody can do, as far as is known.
+/// Tags of waiting jobs that no known worker has.
 fn shortage(run: &RunView, body: &mut Markup) {
     let nobody = |job: &&JobView| {
         job.waits.as_ref().is_some_and(|waits| waits.reason == WaitReason::NoWorker)
@@ -97,7 +96,7 @@ fn shortage(run: &RunView, body: &mut Markup) {
     }
 }
 
-async fn job(app: &App, id: &JobId) -> Result<Inside, Failure> {
+async fn job(app: &App, id: &JobId) -> Result<Content, Failure> {
     let job = app.job_view(id).await?.ok_or_else(|| Failure::not_found("job"))?;
     let mut body = Markup::default();
     body.raw("<h1>").text(&job.name).raw(" ").state(job.state).raw("</h1><p>");
@@ -109,7 +108,7 @@ async fn job(app: &App, id: &JobId) -> Result<Inside, Failure> {
         body.raw(", lease lost ").text(job.losses).raw(" times in this attempt");
     }
     if job.returns > 0 {
-        body.raw(", given back ").text(job.returns).raw(" times by workers that were told to end");
+        body.raw(", given back ").text(job.returns).raw(" times by workers that shut down");
     }
     if let Some(runner) = &job.runner_id {
         body.raw(", worker <code>").text(runner).raw("</code>");
@@ -131,7 +130,7 @@ async fn job(app: &App, id: &JobId) -> Result<Inside, Failure> {
     }
     body.raw("<pre class=\"log\">").text(log(app, id, job.fence, from).await?).raw("</pre>");
     let ended = job.state.terminal() && job.state != AttemptState::Stale;
-    Ok(Inside { title: job.name, body, ended })
+    Ok(Content { title: job.name, body, ended })
 }
 
 async fn log(app: &App, id: &JobId, fence: Fence, from: u64) -> Result<String, Failure> {
@@ -139,10 +138,10 @@ async fn log(app: &App, id: &JobId, fence: Fence, from: u64) -> Result<String, F
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-async fn workers(app: &App) -> Result<Inside, Failure> {
+async fn workers(app: &App) -> Result<Content, Failure> {
     let list = app.worker_list().await?;
     let mut body = Markup::default();
-    body.raw("<h1>Workers</h1><p>").text(list.total).raw(" heard of lately by this orchestrator");
+    body.raw("<h1>Workers</h1><p>").text(list.total).raw(" known to this orchestrator");
     body.raw(".</p>");
     if !list.workers.is_empty() {
         body.raw("<table><tr><th>worker<th>tags<th>heard of<th>job<th>since");
@@ -165,10 +164,10 @@ async fn workers(app: &App) -> Result<Inside, Failure> {
         };
     }
     body.raw("</table>");
-    Ok(Inside { title: "Workers".to_owned(), body, ended: false })
+    Ok(Content { title: "Workers".to_owned(), body, ended: false })
 }
 
-async fn queue(app: &App) -> Result<Inside, Failure> {
+async fn queue(app: &App) -> Result<Content, Failure> {
     let queue = app.queue_view().await?;
     let mut body = Markup::default();
     body.raw("<h1>Queue</h1><p>").text(queue.waiting).raw(" jobs wait, ").text(queue.held);
@@ -177,7 +176,7 @@ async fn queue(app: &App) -> Result<Inside, Failure> {
     jobs(&queue.next, &mut body);
     body.raw("<h2>With a worker</h2>");
     jobs(&queue.running, &mut body);
-    Ok(Inside { title: "Queue".to_owned(), body, ended: false })
+    Ok(Content { title: "Queue".to_owned(), body, ended: false })
 }
 
 fn jobs(list: &[OpenJob], body: &mut Markup) {
@@ -200,7 +199,7 @@ fn jobs(list: &[OpenJob], body: &mut Markup) {
     body.raw("</table>");
 }
 
-/// What there is to say about how far a job is, or how it ended.
+/// Progress of a job, or its end.
 fn state_line(job: &JobView) -> String {
     let mut parts = Vec::new();
     parts.extend(job.waits.as_ref().map(ToString::to_string));
@@ -220,7 +219,7 @@ fn state_line(job: &JobView) -> String {
         parts.extend(current_step.clone());
     }
     if job.dead_letter {
-        parts.push("somebody should look at it".to_owned());
+        parts.push("needs attention".to_owned());
     }
     parts.join(" · ")
 }
@@ -229,12 +228,12 @@ fn joined<T: ToString>(names: &BTreeSet<T>) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Enough of an id to tell it from others on a page; its link has all of it.
+/// A shortened id. Its link has all of it.
 fn short(id: &impl ToString) -> String {
     id.to_string().chars().take(16).collect()
 }
 
-/// To the second: nobody reads more.
+/// To the second.
 fn time(at: Timestamp) -> String {
     let text = at.to_string();
     text.split('.').next().unwrap_or(&text).trim_end_matches('Z').replace('T', " ")

@@ -1,6 +1,6 @@
 //! Counts the disk use of a job's directory trees.
 
-use super::super::blocking::Wanted;
+use super::super::blocking::CancelFlag;
 use super::{FOLDER, SIZE_DEPTH_MAX, named};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
@@ -30,9 +30,9 @@ pub(in crate::worker) struct Held {
 pub(in crate::worker) fn held(
     folders: &[&Path],
     most: Held,
-    wanted: &Wanted,
+    cancel: &CancelFlag,
 ) -> io::Result<Option<Held>> {
-    let mut count = Count { most, held: Held::default(), linked: HashSet::new(), wanted };
+    let mut count = Count { most, held: Held::default(), linked: HashSet::new(), cancel };
     for folder in folders {
         let opened = match rustix::fs::open(*folder, FOLDER, Mode::empty()) {
             Err(Errno::NOENT) => continue,
@@ -50,7 +50,7 @@ struct Count<'a> {
     held: Held,
     /// Inodes with several links, which count once. Bounded by `most.files`.
     linked: HashSet<(u64, u64)>,
-    wanted: &'a Wanted,
+    cancel: &'a CancelFlag,
 }
 
 impl Count<'_> {
@@ -58,7 +58,7 @@ impl Count<'_> {
     fn folder(&mut self, folder: OwnedFd, depth: usize) -> io::Result<bool> {
         let mut names = Dir::new(folder)?;
         while let Some(entry) = names.read() {
-            self.wanted.check()?;
+            self.cancel.check()?;
             let entry = entry?;
             let Some(name) = named(entry.file_name()) else { continue };
             let above = names.fd()?;
@@ -130,7 +130,7 @@ mod tests {
         fs::write(folder.join("a/shut/file"), vec![1; 1 << 20]).expect("a file");
         fs::set_permissions(folder.join("a/shut"), Permissions::from_mode(0o0)).expect("a mode");
         let count = |bytes, files| {
-            held(&[&folder, Path::new("/nowhere")], Held { bytes, files }, &Wanted::default())
+            held(&[&folder, Path::new("/nowhere")], Held { bytes, files }, &CancelFlag::default())
                 .expect("looked at")
         };
         let found = count(u64::MAX, u64::MAX).expect("as much as there is");

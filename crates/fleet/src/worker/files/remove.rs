@@ -1,4 +1,4 @@
-//! Removes what jobs leave, whatever they did to it.
+//! Removes trees made by jobs, whatever their modes and depth.
 
 use super::{FOLDER, named};
 use crate::auth::random_hex;
@@ -12,9 +12,9 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Removes a tree: also what its maker may not enter any more, and also one that is deeper than paths or
-/// descriptors reach, since each folder's folders are first moved up to the top. Links are removed, not
-/// followed. What cannot be removed is left, and the first reason is the error.
+/// Removes a tree, even with directories that are not accessible, or deeper than paths or descriptors reach:
+/// subdirectories are moved to the top first. Links are not followed. What cannot be removed remains, and the
+/// first error is returned.
 pub(in crate::worker) fn remove(folder: &Path) -> io::Result<()> {
     match folder.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -43,13 +43,13 @@ pub(in crate::worker) fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Names at the top that nobody else has.
+/// Unused names at the top.
 struct Moved {
     prefix: String,
     count: u64,
 }
 
-/// Removes one entry of the top, of which folders may become entries of the top.
+/// Removes one entry of the top. Its subdirectories may become entries of the top.
 fn clear(top: &OwnedFd, name: &OsStr, moved: &mut Moved) -> io::Result<()> {
     let Some(folder) = opened(top, name)? else {
         return Ok(rustix::fs::unlinkat(top, name, AtFlags::empty())?);
@@ -77,14 +77,14 @@ fn clear(top: &OwnedFd, name: &OsStr, moved: &mut Moved) -> io::Result<()> {
     }
 }
 
-/// A folder that its owner may do everything in; none if the name is another thing's.
+/// Opens a directory and makes it accessible to its owner. None: not a directory.
 fn opened(above: impl AsFd, name: &OsStr) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = match rustix::fs::openat(&above, name, flags, Mode::empty()) {
         Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
         folder => folder?,
     };
-    // By what is open, not by its name.
+    // By descriptor, not by name.
     let at = format!("/proc/self/fd/{}", folder.as_raw_fd());
     fs::set_permissions(at, Permissions::from_mode(0o700))?;
     Ok(Some(rustix::fs::openat(above, name, FOLDER, Mode::empty())?))
@@ -106,7 +106,7 @@ mod tests {
         for shut in ["shut/in", "shut"] {
             fs::set_permissions(tree.join(shut), Permissions::from_mode(0o0)).expect("a mode");
         }
-        // Deeper than there are descriptors, and longer than a path can be.
+        // Deeper than the limit of descriptors, and than the longest path.
         deep(&tree, "deep", 3_000, b"x");
         remove(&tree).expect("removed");
         assert!(!tree.exists());

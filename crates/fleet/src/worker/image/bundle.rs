@@ -1,12 +1,13 @@
-//! What a container may do, as a runtime reads it (OCI runtime specification, `config.json`).
+//! The bundle of a container (OCI runtime specification, `config.json`).
 //!
-//! Its root is the image and cannot be written; the job's own folder is at `/job`. It has a user
-//! namespace with one user, the worker, so nothing in it has rights outside, whoever runs the worker, as
-//! long as nobody else reaches the job's folder, where it can leave files of the worker's; no capabilities, no way to gain any, and no system calls that are of use only to those who have some.
+//! The root is the image, read-only; the job's directory is at `/job`. The user namespace maps one user, the
+//! worker, so the container has no rights outside, as long as nobody else reaches the job's directory, where
+//! it can create files owned by the worker. No capabilities, no way to gain any, and no system calls that
+//! need them.
 
 use super::super::config::Runc;
+use super::super::job_dir::{JobDir, OPEN_MAX};
 use super::super::network::{self, Joined, Network};
-use super::super::place::{OPEN_MAX, Place};
 use super::Image;
 use rustix::process::{Resource, getegid, geteuid, getrlimit};
 use serde_json::{Value, json};
@@ -17,22 +18,20 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
-/// Where the job's folder is.
+/// Mount point of the job's directory.
 pub(in super::super) const JOB: &str = "job";
 const NAMES: &str = "/etc/resolv.conf";
-/// What a runtime reads in a bundle.
 const CONFIG: &str = "config.json";
-/// Most bytes in what a container has of memory instead of files. The worker does not see who uses them, so
-/// they come on top of a job's bound.
+/// Size of a container's `/tmp`. Not attributed to processes, so it comes on top of a job's memory limit.
 const TEMPORARY_BYTES: u64 = 256 << 20;
-/// Of what is there to hide something, not to be written.
+/// Size of tmpfs mounts that only hide a directory.
 const EMPTY_BYTES: u64 = 1 << 20;
-/// Processes and threads of a container at a time.
+/// Most processes and threads of a container.
 const PIDS_MAX: u32 = 4_096;
-/// Inodes of each tmpfs: the kernel's memory for them is not part of its size.
+/// Inodes of each tmpfs: their kernel memory is not part of its size.
 const TEMPORARY_FILES: u32 = 65_536;
-/// The first process: runs a step, hands on nothing, and outlives the signals that are for the step. As
-/// process 1 the step itself would not be ended by SIGTERM.
+/// Process 1: runs a step, passes on no descriptors, and survives signals meant for the step. As process 1
+/// the step itself would ignore SIGTERM.
 const FIRST: &str = r#"
 trap : TERM
 /bin/sh -e /proc/self/fd/3 &
@@ -44,8 +43,8 @@ while :; do
 done
 "#;
 
-/// System calls that no job needs: they change mounts and namespaces, load code into the kernel, reach
-/// other processes' memory or keys, or have been ways out before.
+/// Forbidden system calls: they change mounts and namespaces, load kernel code, reach other processes' memory
+/// or keys, or were used for escapes.
 const FORBIDDEN: &[&str] = &[
     "acct",
     "add_key",
@@ -86,27 +85,26 @@ const FORBIDDEN: &[&str] = &[
     "unshare",
     "userfaultfd",
 ];
-/// `CLONE_NEWUSER`: in a namespace of its own a job would have all capabilities again.
+/// `CLONE_NEWUSER`: in a nested user namespace a job would have all capabilities.
 const NEW_USER: u64 = 0x1000_0000;
 const AF_VSOCK: u64 = 40;
-/// "No such call": whoever tries the newer one of two goes on with the older.
+/// "No such call": libraries fall back from `clone3` to `clone`.
 const ENOSYS: u32 = 38;
 
-/// One step in a container.
 pub(in super::super) struct Container<'a> {
     pub(in super::super) image: &'a Image,
     pub(in super::super) runc: &'a Runc,
-    pub(in super::super) place: &'a Place,
+    pub(in super::super) dir: &'a JobDir,
     pub(in super::super) memory_bytes_max: Option<u64>,
     pub(in super::super) network: &'a Network,
     pub(in super::super) joined: Option<&'a Joined>,
-    /// The job's own variables, secrets included.
+    /// Variables of the job, with secrets.
     pub(in super::super) env: BTreeMap<String, String>,
-    /// The container's name; nobody else has it.
+    /// Unique name of the container.
     pub(in super::super) mark: &'a str,
 }
 
-/// Where the runtime keeps what it knows, in a worker's folder.
+/// Directory of the runtime's state.
 fn state(worker: &Path) -> PathBuf {
     worker.join("runc")
 }
@@ -115,19 +113,19 @@ fn bundle(worker: &Path) -> PathBuf {
     worker.join("bundle")
 }
 
-/// Removes what the runtime was told: it has the job's secrets.
+/// Removes the bundle's configuration, which contains the job's secrets.
 pub(in super::super) fn forget(worker: &Path) {
     match fs::remove_file(bundle(worker).join(CONFIG)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, "secrets of a job are left behind");
+            tracing::warn!(%error, kind = "bundle with secrets", "cleanup failed");
         }
         _ => {}
     }
 }
 
 impl Container<'_> {
-    /// Writes the bundle beside the job's folder, and gives the command that runs it. The caller passes the
-    /// step's script as descriptor 3.
+    /// Writes the bundle beside the job's directory and returns the command that runs it. The caller passes
+    /// the step's script as descriptor 3.
     pub(in super::super) fn command(&self, worker: &Path) -> io::Result<Command> {
         let bundle = bundle(worker);
         forget(worker);
@@ -136,7 +134,7 @@ impl Container<'_> {
         private.create(&bundle)?;
         private.create(state(worker))?;
         fs::set_permissions(&bundle, fs::Permissions::from_mode(0o700))?;
-        // Secrets are in it: it is new, and nobody else's from its first byte.
+        // Contains secrets: a new file, private from its first byte.
         let mut file = File::options();
         let file = file.write(true).create_new(true).mode(0o600).open(bundle.join(CONFIG))?;
         serde_json::to_writer(file, &self.config())?;
@@ -152,7 +150,7 @@ impl Container<'_> {
         };
         command.arg("--root").arg(state(worker)).args(["run", "--preserve-fds", "1", "--bundle"]);
         command.arg(&bundle).arg(self.mark);
-        // The secrets are in the bundle, not in the runtime's own environment.
+        // Secrets are in the bundle, not in the runtime's environment.
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         Ok(command)
     }
@@ -186,7 +184,7 @@ impl Container<'_> {
                 "capabilities": {},
                 "noNewPrivileges": true,
                 "rlimits": [{ "type": "RLIMIT_NOFILE", "hard": open, "soft": open }],
-                // If memory runs out, the system should take the job, and not the worker.
+                // The OOM killer should take the job, not the worker.
                 "oomScoreAdj": 1000,
             },
             "root": { "path": self.image.rootfs, "readonly": true },
@@ -208,7 +206,7 @@ impl Container<'_> {
             },
         });
         if geteuid().is_root() {
-            // Others have no groups of their own to bound; the worker watches memory in any case.
+            // Other users have no cgroups to limit. The worker checks memory in any case.
             let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
             let above = if unified { "/remuda/" } else { "remuda-" };
             let linux = &mut config["linux"];
@@ -243,7 +241,7 @@ impl Container<'_> {
             tmpfs("/dev/shm", &["noexec", "mode=1777", "size=65536k"]),
             tmpfs("/tmp", &["mode=1777", &format!("size={TEMPORARY_BYTES}")]),
             tmpfs("/run", &["mode=755", &format!("size={EMPTY_BYTES}")]),
-            json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.place.folder,
+            json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.dir.folder,
                 "options": ["rbind", "rw", "nosuid", "nodev"] }),
         ];
         let mut file = |at: &str, source: &Path| {
@@ -253,7 +251,7 @@ impl Container<'_> {
         if let Some(joined) = self.joined {
             file(NAMES, &joined.names);
         } else if *self.network == Network::Host {
-            // Names are resolved as on the machine.
+            // Name resolution as on the host.
             for at in [NAMES, "/etc/hosts"] {
                 if let Ok(source) = Path::new(at).canonicalize() {
                     file(at, &source);
@@ -280,13 +278,13 @@ fn seccomp() -> Value {
                 "args": [{ "index": 0, "value": AF_VSOCK, "op": "SCMP_CMP_EQ" }] },
             { "names": ["clone"], "action": "SCMP_ACT_ERRNO",
                 "args": [{ "index": 0, "value": NEW_USER, "valueTwo": NEW_USER, "op": "SCMP_CMP_MASKED_EQ" }] },
-            // Its flags are in memory, where no filter sees them.
+            // Its flags are in memory, where seccomp cannot see them.
             { "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS },
         ],
     })
 }
 
-/// Removes what is left of a container, or, without a name, of all of a worker that was killed.
+/// Deletes a container, or, without a name, all containers of a killed worker.
 pub(in super::super) async fn scrap(runc: &Runc, worker: &Path, mark: Option<&str>) {
     let left: Vec<String> = match mark {
         Some(mark) => vec![mark.to_owned()],
@@ -304,7 +302,7 @@ pub(in super::super) async fn scrap(runc: &Runc, worker: &Path, mark: Option<&st
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let output = command.kill_on_drop(true).output().await;
         if let Err(error) = output {
-            tracing::warn!(%error, "a container is left behind");
+            tracing::warn!(%error, container = name, kind = "container", "cleanup failed");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! An image as the OCI's image layout has it: a folder with an index, and blobs named by their hashes.
-//! Nothing is believed that does not have the hash it is named by.
+//! OCI image layouts: a directory with an index, and blobs named by their hashes, which are verified.
+//!
+//! Not the crate `oci-spec`: its types need darling, derive_builder, getset and regex, for the forty lines of
+//! serde structs here.
 
-use super::ImageError;
-use data_encoding::HEXLOWER;
-use ring::digest::{Context, SHA256};
+use super::{ImageError, LayerReader};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ use std::fs::File;
 use std::io::{Read, Seek as _};
 use std::path::{Path, PathBuf};
 
-/// Longest document: an index, a manifest, a configuration.
+/// Largest index, manifest or configuration.
 const DOCUMENT_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
-/// Most layers of an image, as other tools have it.
+/// Most layers of an image, as in other tools.
 const LAYERS_MAX: usize = 127;
-/// An index may name an index; nobody nests them deeper.
+/// Most nested indexes.
 const NESTING_MAX: usize = 2;
-/// Where an index has the name that somebody gave an image.
+/// Annotation with an image's name.
 const NAME: &str = "org.opencontainers.image.ref.name";
 
-/// A blob: its kind, its hash and its size.
+/// Descriptor of a blob.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Blob {
@@ -69,21 +69,21 @@ struct Rootfs {
     diff_ids: Vec<String>,
 }
 
-/// An image that was found. Its documents have the right hashes; its layers were not looked at yet.
+/// An image whose documents were verified. Its layers were not yet.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// The hash of its manifest, which names all of it.
+    /// Digest of the manifest, which identifies the image.
     pub(super) digest: String,
-    /// Each layer, and the hash of what is in it once it is decompressed.
+    /// Layers with the digests of their uncompressed content.
     pub(super) layers: Vec<(Blob, String)>,
-    /// Variables that programs in it expect.
+    /// Environment of the image.
     pub(super) env: Vec<(String, String)>,
 }
 
 pub(super) struct Layout(pub(super) PathBuf);
 
 impl Layout {
-    /// The image of a name, or the only one.
+    /// The image with this name, or the only one.
     pub(super) fn find(&self, name: Option<&str>) -> Result<Found, ImageError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -92,7 +92,7 @@ impl Layout {
         }
         let mark: Mark = document("oci-layout", &self.bounded("oci-layout")?)?;
         if !mark.image_layout_version.starts_with("1.") {
-            return Err(ImageError::Layout("its oci-layout is of another version than 1"));
+            return Err(ImageError::Layout("oci-layout has another version than 1"));
         }
         let index: Index = document("index.json", &self.bounded("index.json")?)?;
         let named = |blob: &&Blob| {
@@ -108,12 +108,14 @@ impl Layout {
         }
         let manifest: Manifest = self.read(&blob)?;
         if manifest.layers.len() > LAYERS_MAX {
-            return Err(ImageError::Layout("it has more than 127 layers"));
+            return Err(ImageError::Layout("more than 127 layers"));
         }
         let configuration: Configuration = self.read(&manifest.config)?;
         let contents = configuration.rootfs.diff_ids;
         if contents.len() != manifest.layers.len() {
-            return Err(ImageError::Layout("its manifest and its configuration differ in layers"));
+            return Err(ImageError::Layout(
+                "manifest and configuration name different numbers of layers",
+            ));
         }
         let env = configuration.config.env.unwrap_or_default();
         let env = env.iter().filter_map(|line| line.split_once('='));
@@ -124,21 +126,12 @@ impl Layout {
         })
     }
 
-    /// A blob, from its beginning; its hash is right.
+    /// Opens a blob and verifies its hash.
     pub(super) fn open(&self, blob: &Blob) -> Result<File, ImageError> {
         let mut file = File::open(self.0.join("blobs/sha256").join(hex(&blob.digest)?))?;
-        if file.metadata()?.len() != blob.size {
-            return Err(ImageError::Hash(blob.digest.clone()));
-        }
-        let mut hash = Context::new(&SHA256);
-        let mut buffer = vec![0; 64 * 1_024];
-        loop {
-            match file.read(&mut buffer)? {
-                0 => break,
-                bytes => hash.update(&buffer[..bytes]),
-            }
-        }
-        if HEXLOWER.encode(hash.finish().as_ref()) != hex(&blob.digest)? {
+        if file.metadata()?.len() != blob.size
+            || LayerReader::new(&file, blob.size).finish()? != hex(&blob.digest)?
+        {
             return Err(ImageError::Hash(blob.digest.clone()));
         }
         file.rewind()?;
@@ -147,7 +140,7 @@ impl Layout {
 
     fn read<T: DeserializeOwned>(&self, blob: &Blob) -> Result<T, ImageError> {
         if blob.size > DOCUMENT_BYTES_MAX {
-            return Err(ImageError::Layout("one of its documents has more than 4 MiB"));
+            return Err(ImageError::Layout("a document has more than 4 MiB"));
         }
         let mut bytes = Vec::new();
         self.open(blob)?.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)?;
@@ -160,7 +153,7 @@ impl Layout {
         file.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
         match bytes.len() as u64 <= DOCUMENT_BYTES_MAX {
             true => Ok(bytes),
-            false => Err(ImageError::Layout("one of its documents has more than 4 MiB")),
+            false => Err(ImageError::Layout("a document has more than 4 MiB")),
         }
     }
 }
@@ -173,12 +166,12 @@ fn document<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, ImageErr
 fn only<'a>(mut blobs: impl Iterator<Item = &'a Blob>) -> Result<Blob, ImageError> {
     match (blobs.next(), blobs.next()) {
         (Some(blob), None) => Ok(blob.clone()),
-        (None, _) => Err(ImageError::Layout("it has no such image for this machine")),
-        _ => Err(ImageError::Layout("it has several images: say which, as in oci:NAME:TAG")),
+        (None, _) => Err(ImageError::Layout("no such image for this machine")),
+        _ => Err(ImageError::Layout("several images; name one as in oci:NAME:TAG")),
     }
 }
 
-/// Whether an image runs on this machine.
+/// Whether a manifest is for this machine.
 fn fits(blob: &Blob) -> bool {
     let machine = match std::env::consts::ARCH {
         "x86_64" => "amd64",
@@ -189,7 +182,7 @@ fn fits(blob: &Blob) -> bool {
     blob.platform.as_ref().is_none_or(of)
 }
 
-/// The digits of a digest. Only one kind of hash is known.
+/// The hex digits of a SHA-256 digest.
 pub(super) fn hex(digest: &str) -> Result<&str, ImageError> {
     let digits = digest.strip_prefix("sha256:");
     let plain = |text: &&str| {
@@ -198,7 +191,7 @@ pub(super) fn hex(digest: &str) -> Result<&str, ImageError> {
     digits.filter(plain).ok_or_else(|| ImageError::Digest(digest.chars().take(80).collect()))
 }
 
-/// What an archive of a layout may have in it; everything else is passed over.
+/// Whether a path of an archive belongs to a layout. Others are skipped.
 pub(super) fn is_part(path: &Path) -> bool {
     let Some(text) = path.to_str().map(|text| text.trim_start_matches("./")) else { return false };
     let blob = text.strip_prefix("blobs/sha256/");

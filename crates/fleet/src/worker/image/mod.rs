@@ -1,9 +1,9 @@
-//! Images of jobs: found in a folder of the operator's, checked, unpacked once, and kept while there is
-//! room. A job names one as `oci:NAME[:TAG]` (a folder in the OCI's image layout) or
-//! `oci-archive:NAME[:TAG]` (the same as a tar archive); nothing is fetched from anywhere.
+//! Images of jobs: found in the operator's directory, verified, unpacked once, and evicted if space is short.
+//! A job names one as `oci:NAME[:TAG]` (an OCI image layout) or `oci-archive:NAME[:TAG]` (a tar archive of
+//! one). Nothing is fetched.
 //!
-//! - [`tar`] reads archives, [`layout`] finds an image and checks hashes, [`unpack`] makes a tree of its
-//!   layers, [`bundle`] says what a container of it may do.
+//! - [`tar`] reads archives, [`layout`] finds images and verifies hashes, [`unpack`] applies layers,
+//!   [`bundle`] configures containers.
 
 mod bundle;
 mod layout;
@@ -13,7 +13,7 @@ mod unpack;
 pub(super) use bundle::{Container, JOB, forget, scrap};
 
 use super::files;
-use super::place::inside;
+use super::job_dir::inside;
 use data_encoding::HEXLOWER;
 use flate2::read::MultiGzDecoder;
 use layout::{Blob, Found, Layout};
@@ -28,53 +28,45 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 use unpack::{Budget, Root};
 
-/// Folders that a container mounts something at.
+/// Mount points of a container.
 const MOUNTED: [&str; 6] = ["proc", "dev", "tmp", "run", "etc", bundle::JOB];
-/// What a name begins with of an image that is not whole yet; its digest follows.
+/// Prefix of an incomplete image, followed by its digest.
 const NEW: &str = ".new-";
-/// Another worker may remove an image between two locks; nobody does so for ever.
+/// Attempts: another worker may evict an image between two locks.
 const TRIES_MAX: usize = 10;
-/// What archives have besides the bytes of files, on top of as much again.
+/// Allowance for headers of an archive, beside twice the bytes of its files.
 const HEADS_BYTES: u64 = 64 * 1_024 * 1_024;
 
-/// Why a job has no image.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
-    /// Not a reference that is known here.
     #[error(
-        "this worker has images of its own folder only: oci:NAME[:TAG] for an image layout, oci-archive:NAME[:TAG] for an archive of one"
+        "unknown kind of image; use oci:NAME[:TAG] for an image layout in this worker's folder of images, or oci-archive:NAME[:TAG] for an archive of one"
     )]
     Reference,
-    /// Not in the folder.
     #[error("there is no image {0} in this worker's folder of images")]
     Unknown(String),
-    /// Not a layout, or not one of ours.
     #[error("the image cannot be used: {0}")]
     Layout(&'static str),
-    /// A document that is none.
-    #[error("{name} of the image is not understood: {why}")]
+    #[error("{name} of the image is malformed: {why}")]
     Document { name: String, why: String },
-    /// A hash of another kind, or none.
-    #[error("{0:?} is no SHA-256 digest")]
+    #[error("{0:?} is not a SHA-256 digest")]
     Digest(String),
-    #[error("a blob of the image is not what its name says: {0}")]
+    #[error("a blob of the image does not match its digest: {0}")]
     Hash(String),
-    /// A layer that this worker cannot read.
-    #[error("a layer is of the kind {0:?}; this worker reads tar and tar+gzip")]
+    #[error("a layer has the media type {0:?}; this worker reads tar and tar+gzip")]
     Kind(String),
-    /// An entry that does not fit its tree.
     #[error("{path} of a layer cannot be unpacked: {why}", path = .path.display())]
     Entry { path: PathBuf, why: String },
-    /// Larger than all images may be together.
+    /// Larger than the limit of all images.
     #[error("the image has more than a million files, or more than {bytes_max} bytes")]
     Large { bytes_max: u64 },
     #[error("the image has no /bin/sh, which runs a job's steps")]
     NoShell,
-    #[error("the image cannot be read or kept: {0}")]
+    #[error("the image cannot be read or stored: {0}")]
     Disk(#[from] io::Error),
 }
 
-/// An image that is ready. Nobody removes it while this is there.
+/// An unpacked image. Not evicted before this is dropped.
 #[derive(Debug)]
 pub(super) struct Image {
     pub(super) rootfs: PathBuf,
@@ -82,15 +74,15 @@ pub(super) struct Image {
     _held: File,
 }
 
-/// Which file, as it was when it was read.
+/// Identity of a file: path, inode, size, modification time.
 type Seen = (PathBuf, u64, u64, SystemTime);
 
 #[derive(Debug)]
 pub(super) struct Store {
     from: PathBuf,
-    /// Where they are unpacked. Workers side by side share it.
+    /// Directory of unpacked images, shared by workers of a machine.
     to: PathBuf,
-    /// Where archives are taken apart: this worker's alone.
+    /// Directory for extracting archives, this worker's own.
     scratch: PathBuf,
     bytes_max: u64,
     archives: Mutex<BTreeMap<Seen, Found>>,
@@ -106,7 +98,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Removes what workers that were killed left half unpacked. Who unpacks holds the image's lock.
+    /// Removes incomplete images of killed workers. A worker that unpacks holds the image's lock.
     fn tidy(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.to)?.flatten() {
             let name = entry.file_name();
@@ -116,7 +108,8 @@ impl Store {
             let lock = self.lock(digest)?;
             let free = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
             if free && let Err(error) = files::remove(&entry.path()) {
-                tracing::warn!(%error, "half an image is left behind");
+                let path = entry.path();
+                tracing::warn!(%error, path = %path.display(), kind = "partial image", "cleanup failed");
             }
         }
         Ok(())
@@ -127,7 +120,7 @@ impl Store {
         File::options().create(true).truncate(false).write(true).open(lock)
     }
 
-    /// Finds an image and unpacks it, unless it is there. Takes as long as a disk does.
+    /// Finds an image and unpacks it if needed. Blocks on the disk.
     pub(super) fn prepare(&self, reference: &str) -> Result<Image, ImageError> {
         let (archive, name, tag) = parse(reference)?;
         let at = self.locate(name)?;
@@ -141,7 +134,7 @@ impl Store {
             let archives = store.archives.lock().unwrap_or_else(PoisonError::into_inner);
             archives.get(&seen).cloned()
         };
-        // An archive has one image, or names for several: those are looked at each time.
+        // Archives with several named images are not cached.
         if let (Some(found), None) = (known(self), tag) {
             return self.ready(&found, || self.take_apart(&at));
         }
@@ -157,7 +150,7 @@ impl Store {
         ready
     }
 
-    /// A path in the operator's folder, and nowhere else.
+    /// A path inside the operator's directory.
     fn locate(&self, name: &str) -> Result<PathBuf, ImageError> {
         let unknown = || ImageError::Unknown(name.chars().take(200).collect());
         let root = self.from.canonicalize()?;
@@ -181,18 +174,12 @@ impl Store {
             let large = ImageError::Large { bytes_max: self.bytes_max };
             left = left.checked_sub(entry.bytes).ok_or(large)?;
             let path = entry.path.strip_prefix(".").unwrap_or(&entry.path);
-            let mut file = File::create(self.scratch.join(path))?;
-            let (mut rest, mut buffer) = (entry.bytes, vec![0; 64 * 1_024]);
-            while rest > 0 {
-                let read = tar.body(&mut buffer)?;
-                io::Write::write_all(&mut file, &buffer[..read])?;
-                rest -= read as u64;
-            }
+            unpack::copy(&mut tar, File::create(self.scratch.join(path))?, entry.bytes)?;
         }
         Ok(Layout(self.scratch.clone()))
     }
 
-    /// The tree of an image, unpacked now if nobody has done so.
+    /// An unpacked image, unpacked now if needed.
     fn ready(
         &self,
         found: &Found,
@@ -205,7 +192,7 @@ impl Store {
             let held = lock()?;
             flock(&held, FlockOperation::LockShared).map_err(io::Error::from)?;
             if at.is_dir() {
-                // Its turn to be removed comes last.
+                // Marks it as used.
                 File::open(&at)?.set_modified(SystemTime::now())?;
                 return Ok(Image {
                     rootfs: at.join("rootfs"),
@@ -218,17 +205,17 @@ impl Store {
             flock(&alone, FlockOperation::LockExclusive).map_err(io::Error::from)?;
             if let (false, Some(layout)) = (at.is_dir(), layout.take()) {
                 self.unpack(found, &layout()?, &at)?;
-                // The image is there, whatever becomes of others.
+                // The image is ready, even if eviction fails.
                 if let Err(error) = self.evict(&at) {
-                    tracing::warn!(%error, "there may be more images than there is room for");
+                    tracing::warn!(%error, "image eviction failed");
                 }
             }
         }
-        Err(io::Error::other("others remove it again and again; give images more room").into())
+        Err(io::Error::other("other workers keep evicting it; give images more space").into())
     }
 
     fn unpack(&self, found: &Found, layout: &Layout, at: &Path) -> Result<(), ImageError> {
-        tracing::info!(digest = %found.digest, "an image is unpacked");
+        tracing::info!(digest = %found.digest, "unpacking image");
         let new = self.to.join(format!("{NEW}{}", found.digest));
         clear(&new)?;
         let rootfs = new.join("rootfs");
@@ -243,7 +230,7 @@ impl Store {
 
     fn layers(&self, found: &Found, layout: &Layout, rootfs: &Path) -> Result<(), ImageError> {
         let root = Root::open(rootfs)?;
-        // Entries are counted in both passes, bytes in the second.
+        // Both passes count entries, the second also bytes.
         let (mut first, mut second) = (Budget::new(self.bytes_max), Budget::new(self.bytes_max));
         for (blob, contents) in &found.layers {
             let mut layer = self.inflate(layout, blob)?;
@@ -260,7 +247,11 @@ impl Store {
         }
     }
 
-    fn inflate(&self, layout: &Layout, blob: &Blob) -> Result<Inflated, ImageError> {
+    fn inflate(
+        &self,
+        layout: &Layout,
+        blob: &Blob,
+    ) -> Result<LayerReader<Box<dyn Read>>, ImageError> {
         let kind = blob.media_type.as_str();
         let file = BufReader::new(layout.open(blob)?);
         let input: Box<dyn Read> = match kind.rsplit(['.', '+']).next() {
@@ -268,19 +259,19 @@ impl Store {
             Some("tar") => Box::new(file),
             _ => return Err(ImageError::Kind(kind.chars().take(100).collect())),
         };
-        let left = self.bytes_max.saturating_mul(2).saturating_add(HEADS_BYTES);
-        Ok(Inflated { input, left, hash: Context::new(&SHA256) })
+        let bytes_max = self.bytes_max.saturating_mul(2).saturating_add(HEADS_BYTES);
+        Ok(LayerReader::new(input, bytes_max))
     }
 
-    /// Removes images that were not used for longest and that nobody uses, until the rest fits.
+    /// Removes least recently used images that are not in use, until the rest fits.
     fn evict(&self, newest: &Path) -> io::Result<()> {
         let mut all = Vec::new();
         for entry in fs::read_dir(&self.to)?.flatten() {
-            // What others unpack is not there yet, and what they remove is gone.
+            // Incomplete images do not count; removed ones are gone.
             let half = entry.file_name().to_string_lossy().starts_with(NEW);
             let (at, Ok(about)) = (entry.path(), entry.metadata()) else { continue };
             if about.is_dir() && !half {
-                // Those go first of which nobody knows how large they are.
+                // Unmeasurable images sort first.
                 let size = files::size(&at);
                 all.push((size.whole, about.modified()?, size.bytes, at));
             }
@@ -294,10 +285,12 @@ impl Store {
             let lock = File::options().write(true).open(at.with_extension("lock"));
             let free = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
             if at != newest && lock.as_ref().is_ok_and(free) {
-                tracing::info!(bytes = size, "an image is removed to make room");
+                tracing::info!(bytes = size, "image evicted");
                 match files::remove(&at) {
                     Ok(()) => bytes -= size,
-                    Err(error) => tracing::warn!(%error, "an image is left behind"),
+                    Err(error) => {
+                        tracing::warn!(%error, path = %at.display(), kind = "image", "cleanup failed");
+                    }
                 }
             }
         }
@@ -312,7 +305,7 @@ fn clear(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether it is an archive, its name, and the tag of one of several.
+/// Whether it is an archive, its name, and its tag.
 fn parse(reference: &str) -> Result<(bool, &str, Option<&str>), ImageError> {
     let archive = reference.strip_prefix("oci-archive:");
     let rest = archive.or_else(|| reference.strip_prefix("oci:")).ok_or(ImageError::Reference)?;
@@ -326,25 +319,29 @@ fn parse(reference: &str) -> Result<(bool, &str, Option<&str>), ImageError> {
     }
 }
 
-/// A layer's bytes as they come out, hashed and bounded: a small file can inflate to a large one.
-struct Inflated {
-    input: Box<dyn Read>,
+/// Hashes what it reads, under a limit: a small layer can inflate to a large one.
+struct LayerReader<R> {
+    input: R,
     left: u64,
     hash: Context,
 }
 
-impl Read for Inflated {
+impl<R: Read> Read for LayerReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         let left = self.left.checked_sub(read as u64);
-        self.left = left.ok_or_else(|| io::Error::other("a layer inflates to too many bytes"))?;
+        self.left = left.ok_or_else(|| io::Error::other("too many bytes"))?;
         self.hash.update(&buffer[..read]);
         Ok(read)
     }
 }
 
-impl Inflated {
-    /// Reads the rest, and gives the hash of all.
+impl<R: Read> LayerReader<R> {
+    fn new(input: R, bytes_max: u64) -> Self {
+        Self { input, left: bytes_max, hash: Context::new(&SHA256) }
+    }
+
+    /// Reads the rest and returns the hash.
     fn finish(mut self) -> io::Result<String> {
         io::copy(&mut self, &mut io::sink())?;
         Ok(HEXLOWER.encode(self.hash.finish().as_ref()))

@@ -1,5 +1,7 @@
-//! Reads tar archives: ustar, and what GNU and POSIX add for long names. Names are bytes, and nothing of
-//! what an entry says is believed further than the limits here.
+//! Reads tar archives: ustar with the GNU and POSIX extensions for long names, under limits.
+//!
+//! Not the crate `tar`: it reads name and pax records of any length into memory, and its raw mode, which
+//! could avoid that, ignores pax sizes.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -7,9 +9,9 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 const BLOCK: usize = 512;
-/// Longest name, as the system has it.
+/// Longest path of the system.
 const NAME_BYTES_MAX: u64 = 4_096;
-/// Longest record of further fields; they hold names, times and labels.
+/// Longest pax record: names, times and labels.
 const FIELDS_BYTES_MAX: u64 = 64 * 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +19,13 @@ pub(super) enum Kind {
     File,
     Folder,
     Symlink(PathBuf),
-    /// Another name of a file in the same tree.
+    /// Hard link.
     Link(PathBuf),
-    /// Devices, pipes, and what nobody knows.
+    /// Devices, pipes and unknown types.
     Other,
 }
 
-/// One entry. Its bytes come next, from [`Tar::body`].
+/// An entry. [`Tar::body`] reads its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,
@@ -32,10 +34,9 @@ pub(super) struct Entry {
     pub(super) bytes: u64,
 }
 
-/// An archive that is being read.
 pub(super) struct Tar<R> {
     input: R,
-    /// Bytes of the current entry that were not read, and the filling after them.
+    /// Unread bytes of the current entry, and its padding.
     left: u64,
     filling: u64,
 }
@@ -44,22 +45,20 @@ fn wrong(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// A number in octal digits, or in base 256 where the first bit is set.
+/// An octal number, or base 256 if the first bit is set.
 fn number(field: &[u8]) -> io::Result<u64> {
     if field.first().is_some_and(|first| first & 0x80 != 0) {
         let (head, tail) = field.split_at(field.len().saturating_sub(8));
         let zero = head.iter().enumerate().all(|(at, b)| *b == if at == 0 { 0x80 } else { 0 });
-        let tail: [u8; 8] = tail.try_into().map_err(|_| wrong("a number has no digits"))?;
-        return zero
-            .then(|| u64::from_be_bytes(tail))
-            .ok_or_else(|| wrong("a number is too large"));
+        let tail: [u8; 8] = tail.try_into().map_err(|_| wrong("malformed number"))?;
+        return zero.then(|| u64::from_be_bytes(tail)).ok_or_else(|| wrong("number too large"));
     }
     let digits = field.iter().skip_while(|b| **b == b' ').take_while(|b| !matches!(**b, b' ' | 0));
     digits.into_iter().try_fold(0_u64, |sum, digit| {
         let digit = digit.checked_sub(b'0').filter(|digit| *digit < 8);
-        let digit = digit.ok_or_else(|| wrong("a number has other digits than octal ones"))?;
+        let digit = digit.ok_or_else(|| wrong("malformed octal number"))?;
         let sum = sum.checked_mul(8).and_then(|sum| sum.checked_add(digit.into()));
-        sum.ok_or_else(|| wrong("a number is too large"))
+        sum.ok_or_else(|| wrong("number too large"))
     })
 }
 
@@ -71,7 +70,7 @@ fn path(bytes: Vec<u8>) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// What records before an entry say about it.
+/// Values from extension records before an entry.
 #[derive(Default)]
 struct Said {
     path: Option<Vec<u8>>,
@@ -84,7 +83,7 @@ impl<R: Read> Tar<R> {
         Self { input, left: 0, filling: 0 }
     }
 
-    /// The next entry. What was not read of the one before is passed over.
+    /// The next entry. Skips unread bytes of the current one.
     pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
         let mut said = Said::default();
         loop {
@@ -95,7 +94,7 @@ impl<R: Read> Tar<R> {
                 b'L' => said.path = Some(text(&self.record(bytes, NAME_BYTES_MAX)?)),
                 b'K' => said.target = Some(text(&self.record(bytes, NAME_BYTES_MAX)?)),
                 b'x' => fields(&self.record(bytes, FIELDS_BYTES_MAX)?, &mut said)?,
-                // For all that follow: comments, by those who write images.
+                // Global records: comments in practice.
                 b'g' => drop(self.record(bytes, FIELDS_BYTES_MAX)?),
                 kind => return self.entry(&head, kind, bytes, said).map(Some),
             }
@@ -107,7 +106,7 @@ impl<R: Read> Tar<R> {
         let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let read = self.input.read(&mut buffer[..most])?;
         if read == 0 && most > 0 {
-            return Err(wrong("it ends in the middle of a file"));
+            return Err(wrong("truncated file"));
         }
         self.left -= read as u64;
         Ok(read)
@@ -116,7 +115,7 @@ impl<R: Read> Tar<R> {
     fn entry(&mut self, head: &[u8; BLOCK], kind: u8, bytes: u64, said: Said) -> io::Result<Entry> {
         let name = match said.path {
             Some(name) => name,
-            // The first half of a long name.
+            // The prefix of a long name.
             None if &head[257..263] == b"ustar\0" && head[345] != 0 => {
                 [text(&head[345..500]), text(&head[..100])].join(&b'/')
             }
@@ -125,10 +124,10 @@ impl<R: Read> Tar<R> {
         let target = said.target.unwrap_or_else(|| text(&head[157..257]));
         let bytes = said.bytes.unwrap_or(bytes);
         if name.len() as u64 > NAME_BYTES_MAX || target.len() as u64 > NAME_BYTES_MAX {
-            return Err(wrong("a name is too long"));
+            return Err(wrong("name too long"));
         }
         let kind = match kind {
-            // Before there was a mark for folders, they were files with a stroke at the end.
+            // Old archives mark directories by a trailing slash.
             b'0' | 0 | b'7' if name.ends_with(b"/") => Kind::Folder,
             b'0' | 0 | b'7' => Kind::File,
             b'1' => Kind::Link(path(target)),
@@ -136,7 +135,7 @@ impl<R: Read> Tar<R> {
             b'5' => Kind::Folder,
             _ => Kind::Other,
         };
-        // Only files have bytes, whatever is said of others; sparse ones and the like are passed over.
+        // Only files have bytes, whatever the size says; sparse files and the like are skipped.
         let has = if matches!(kind, Kind::File | Kind::Other) { bytes } else { 0 };
         self.expect(has)?;
         let mode = u32::try_from(number(&head[100..108])?).unwrap_or_default();
@@ -145,20 +144,20 @@ impl<R: Read> Tar<R> {
 
     fn expect(&mut self, bytes: u64) -> io::Result<()> {
         let whole = bytes.checked_next_multiple_of(BLOCK as u64);
-        self.filling = whole.ok_or_else(|| wrong("a file is too large"))? - bytes;
+        self.filling = whole.ok_or_else(|| wrong("file too large"))? - bytes;
         self.left = bytes;
         Ok(())
     }
 
     fn record(&mut self, bytes: u64, most: u64) -> io::Result<Vec<u8>> {
         if bytes > most {
-            return Err(wrong("a record of names is too long"));
+            return Err(wrong("extension record too long"));
         }
         self.expect(bytes)?;
         let mut record = Vec::new();
         (&mut self.input).take(bytes).read_to_end(&mut record)?;
         if record.len() as u64 != bytes {
-            return Err(wrong("it ends in the middle of a name"));
+            return Err(wrong("truncated extension record"));
         }
         self.left = 0;
         Ok(record)
@@ -170,18 +169,18 @@ impl<R: Read> Tar<R> {
         (self.left, self.filling) = (0, 0);
         match passed == rest {
             true => Ok(()),
-            false => Err(wrong("it ends in the middle of a file")),
+            false => Err(wrong("truncated file")),
         }
     }
 
-    /// The next head; none at the end, which is a block of zeros, or nothing.
+    /// The next header. None at the end: a block of zeros, or the end of input.
     fn head(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
         let mut head = [0; BLOCK];
         let mut read = 0;
         while read < BLOCK {
             match self.input.read(&mut head[read..])? {
                 0 if read == 0 => return Ok(None),
-                0 => return Err(wrong("it ends in the middle of a head")),
+                0 => return Err(wrong("truncated header")),
                 more => read += more,
             }
         }
@@ -193,23 +192,25 @@ impl<R: Read> Tar<R> {
             head.iter().enumerate().map(|(at, b)| if spaces(at) { 32 } else { u64::from(*b) });
         match number(&head[148..156])? == sum.sum::<u64>() {
             true => Ok(Some(head)),
-            false => Err(wrong("a head's sum is wrong")),
+            false => Err(wrong("wrong header checksum")),
         }
     }
 }
 
-/// `LENGTH NAME=VALUE\n`, again and again (POSIX).
+/// Parses pax records: `LENGTH NAME=VALUE\n`, repeated.
 fn fields(mut record: &[u8], said: &mut Said) -> io::Result<()> {
     while !record.is_empty() {
-        let space =
-            record.iter().position(|b| *b == b' ').ok_or_else(|| wrong("a field has no length"))?;
+        let space = record
+            .iter()
+            .position(|b| *b == b' ')
+            .ok_or_else(|| wrong("pax field without length"))?;
         let length = std::str::from_utf8(&record[..space]).ok().and_then(|text| text.parse().ok());
-        let length: usize = length.ok_or_else(|| wrong("a field has no length"))?;
+        let length: usize = length.ok_or_else(|| wrong("pax field without length"))?;
         let field = record.get(space + 1..length).and_then(|field| field.strip_suffix(b"\n"));
-        let field = field.ok_or_else(|| wrong("a field's length is wrong"))?;
+        let field = field.ok_or_else(|| wrong("wrong length of a pax field"))?;
         record = &record[length..];
         let Some(at) = field.iter().position(|b| *b == b'=') else {
-            return Err(wrong("a field has no value"));
+            return Err(wrong("pax field without value"));
         };
         let (name, value) = (&field[..at], &field[at + 1..]);
         match name {
@@ -217,7 +218,7 @@ fn fields(mut record: &[u8], said: &mut Said) -> io::Result<()> {
             b"linkpath" => said.target = Some(value.to_vec()),
             b"size" => {
                 let size = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-                said.bytes = Some(size.ok_or_else(|| wrong("a size is no number"))?);
+                said.bytes = Some(size.ok_or_else(|| wrong("malformed size"))?);
             }
             _ => {}
         }
@@ -229,7 +230,7 @@ fn fields(mut record: &[u8], said: &mut Said) -> io::Result<()> {
 pub(super) mod tests {
     use super::*;
 
-    /// An entry as archives have it.
+    /// An entry as in an archive.
     pub(in super::super) fn entry(name: &str, kind: u8, target: &str, body: &[u8]) -> Vec<u8> {
         sized(name, kind, target, body, body.len() as u64)
     }
@@ -303,7 +304,7 @@ pub(super) mod tests {
         let mut sum = whole.clone();
         sum[0] = b'g';
         assert!(read(&sum).is_err());
-        // A name of a gigabyte is not even begun to be read.
+        // A name of a gigabyte is not read at all.
         assert!(read(&sized("x", b'L', "", b"", 1 << 30)).is_err());
         assert!(read(&sized("x", b'x', "", b"", 1 << 30)).is_err());
         assert!(read(&entry("x", b'x', "", b"999 path=a\n")).is_err());

@@ -1,9 +1,8 @@
-//! Layers, one above the other, become a tree of files.
+//! Applies layers to a directory tree.
 //!
-//! A layer is somebody's text. Every path in it is looked up as if the tree were all there is (the
-//! system does this: `RESOLVE_IN_ROOT`), so neither `..` nor a link that an earlier entry left leads out.
-//! Owners are not kept, and no file is set to run as somebody else: in the container everything is one
-//! user's. Devices are left out; a container has its own.
+//! Layers are untrusted. The kernel resolves every path with the tree as its root (`RESOLVE_IN_ROOT`), so
+//! neither `..` nor a link of an earlier entry leads out. Owners and setuid bits are dropped: a container has
+//! one user. Devices are skipped: a container has its own.
 
 use super::ImageError;
 use super::tar::{Entry, Kind, Tar};
@@ -17,10 +16,10 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Most entries of all layers together.
 const ENTRIES_MAX: u64 = 1_000_000;
 const DEPTH_MAX: usize = 128;
-/// What a name begins with that takes away what a layer below has, and the one that takes all.
+/// Prefix of a whiteout, which removes a lower layer's entry, and the name of an opaque whiteout, which
+/// removes all.
 const GONE: &[u8] = b".wh.";
 const ALL_GONE: &[u8] = b".wh..wh..opq";
 
@@ -32,7 +31,6 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// For an image of so many bytes.
     pub(super) fn new(bytes_max: u64) -> Self {
         Self { bytes: bytes_max, entries: ENTRIES_MAX, bytes_max }
     }
@@ -45,7 +43,7 @@ impl Budget {
     }
 }
 
-/// A tree that layers are put into.
+/// The tree that layers are applied to.
 pub(super) struct Root {
     root: OwnedFd,
 }
@@ -59,7 +57,7 @@ fn refused(path: &Path, why: &str) -> ImageError {
     ImageError::Entry { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// The parts of a path. None: it leads upwards, or is too deep.
+/// Components of a path. None: it contains `..` or is too deep.
 fn parts(path: &Path) -> Option<Vec<&OsStr>> {
     let mut all = Vec::new();
     for part in path.components() {
@@ -73,14 +71,13 @@ fn parts(path: &Path) -> Option<Vec<&OsStr>> {
 }
 
 impl Root {
-    /// An empty folder.
     pub(super) fn open(folder: &Path) -> Result<Self, ImageError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(folder, flags, Mode::empty()).map_err(io::Error::from)?;
         Ok(Self { root })
     }
 
-    /// Whether something is there that can be started.
+    /// Whether an executable file exists.
     pub(super) fn has_program(&self, path: &str) -> bool {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let found = rustix::fs::openat2(&self.root, path, flags, Mode::empty(), WITHIN);
@@ -91,13 +88,13 @@ impl Root {
         })
     }
 
-    /// Makes a folder, with those above it.
+    /// Creates a directory and its parents.
     pub(super) fn folder(&self, path: &str) -> Result<(), ImageError> {
         let parts = parts(Path::new(path)).unwrap_or_default();
         self.descend(Path::new(path), &parts).map(drop)
     }
 
-    /// First pass over a layer: what it takes away of those below.
+    /// First pass over a layer: applies its whiteouts.
     pub(super) fn take_away(
         &self,
         layer: impl Read,
@@ -105,30 +102,34 @@ impl Root {
     ) -> Result<(), ImageError> {
         let mut tar = Tar::new(layer);
         while let Some(entry) = tar.next()? {
-            // Counted twice, here and when it is put in place, which is no matter.
+            // Both passes count entries, each with its own budget.
             budget.spend(0)?;
             let Some(name) = entry.path.file_name().map(OsStr::as_bytes) else { continue };
             if !name.starts_with(GONE) {
                 continue;
             }
             let folder = entry.path.parent().unwrap_or(Path::new(""));
-            let parts = parts(folder).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+            let parts = parts(folder)
+                .ok_or_else(|| refused(&entry.path, "the path leads out of the tree"))?;
             let Some(folder) = self.existing(&parts) else { continue };
             match &name[GONE.len()..] {
                 _ if name == ALL_GONE => empty(&folder, &entry.path)?,
-                b"" | b"." | b".." => return Err(refused(&entry.path, "it takes nothing away")),
+                b"" | b"." | b".." => {
+                    return Err(refused(&entry.path, "a whiteout without a name"));
+                }
                 gone => remove(&folder, OsStr::from_bytes(gone), &entry.path)?,
             }
         }
         Ok(())
     }
 
-    /// Second pass: what it adds.
+    /// Second pass: adds its entries.
     pub(super) fn put(&self, layer: impl Read, budget: &mut Budget) -> Result<(), ImageError> {
         let mut tar = Tar::new(layer);
         while let Some(entry) = tar.next()? {
             budget.spend(entry.bytes)?;
-            let parts = parts(&entry.path).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+            let parts = parts(&entry.path)
+                .ok_or_else(|| refused(&entry.path, "the path leads out of the tree"))?;
             let Some((name, above)) = parts.split_last() else { continue };
             if name.as_bytes().starts_with(GONE) || entry.kind == Kind::Other {
                 continue;
@@ -152,19 +153,21 @@ impl Root {
                 remove(folder, name, &entry.path)?;
                 rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)).map_err(failed)?;
             }
-            // Whoever unpacks must be able to go on, and the container's user is the same.
+            // The worker must be able to continue, and the container's user is the same.
             let mode = Mode::from_raw_mode(entry.mode & 0o777 | 0o700);
             return rustix::fs::chmodat(folder, name, mode, AtFlags::empty()).map_err(failed);
         }
         let target = match &entry.kind {
             Kind::Link(target) => {
-                let parts = parts(target).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+                let parts = parts(target)
+                    .ok_or_else(|| refused(&entry.path, "the path leads out of the tree"))?;
                 let Some((target, above)) = parts.split_last() else {
-                    return Err(refused(&entry.path, "it is a second name of the root"));
+                    return Err(refused(&entry.path, "a hard link to the root"));
                 };
                 let above = self.existing(above);
-                let above =
-                    above.ok_or_else(|| refused(&entry.path, "what it names is not there"))?;
+                let above = above.ok_or_else(|| {
+                    refused(&entry.path, "the target of the hard link is missing")
+                })?;
                 Some((above, (*target).to_owned()))
             }
             _ => None,
@@ -191,14 +194,14 @@ impl Root {
                     | OFlags::CLOEXEC;
                 let mode = Mode::from_raw_mode(entry.mode & 0o777 | 0o600);
                 let file = rustix::fs::openat(folder, name, flags, mode).map_err(failed)?;
-                // The mask of the process is no part of the image.
+                // The umask must not affect the image.
                 rustix::fs::fchmod(&file, mode).map_err(failed)?;
                 copy(tar, File::from(file), entry.bytes)
             }
         }
     }
 
-    /// A folder that is there, wherever links on the way to it lead within the tree.
+    /// Opens an existing directory, following links within the tree.
     fn existing(&self, parts: &[&OsStr]) -> Option<OwnedFd> {
         let path: PathBuf = parts.iter().collect();
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
@@ -206,23 +209,28 @@ impl Root {
         rustix::fs::openat2(&self.root, path, flags, Mode::empty(), WITHIN).ok()
     }
 
-    /// The same; what is missing is made.
+    /// The same, creating what is missing.
     fn descend(&self, entry: &Path, parts: &[&OsStr]) -> Result<OwnedFd, ImageError> {
         if let Some(folder) = self.existing(parts) {
             return Ok(folder);
         }
-        let (name, above) = parts.split_last().ok_or_else(|| refused(entry, "the root is gone"))?;
+        let (name, above) =
+            parts.split_last().ok_or_else(|| refused(entry, "the root is missing"))?;
         let above = self.descend(entry, above)?;
         let mode = Mode::from_raw_mode(0o755);
-        // A link to nowhere, or a file: no folder can be made of it.
+        // Fails on a dangling link or a file.
         rustix::fs::mkdirat(&above, *name, mode).map_err(|errno| cannot(entry, errno))?;
-        self.existing(parts).ok_or_else(|| refused(entry, "its folder cannot be made"))
+        self.existing(parts).ok_or_else(|| refused(entry, "its directory cannot be created"))
     }
 }
 
 const WITHIN: ResolveFlags = ResolveFlags::IN_ROOT.union(ResolveFlags::NO_MAGICLINKS);
 
-fn copy<R: Read>(tar: &mut Tar<R>, mut file: File, bytes: u64) -> Result<(), ImageError> {
+pub(super) fn copy<R: Read>(
+    tar: &mut Tar<R>,
+    mut file: File,
+    bytes: u64,
+) -> Result<(), ImageError> {
     let (mut left, mut buffer) = (bytes, vec![0; 64 * 1_024]);
     while left > 0 {
         let read = tar.body(&mut buffer)?;
@@ -241,14 +249,14 @@ fn is_folder(folder: impl AsFd, name: &OsStr) -> bool {
         .is_some_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::Directory)
 }
 
-/// Whether two names are one file: then nothing is to be done, and removing it would lose it.
+/// Whether two names are one file: replacing it would lose it.
 fn same(above: &OwnedFd, target: &OsStr, folder: &OwnedFd, name: &OsStr) -> bool {
     let inode = |about: rustix::fs::Stat| (about.st_dev, about.st_ino);
     let (first, second) = (about(above, target).map(inode), about(folder, name).map(inode));
     first.is_some() && first == second
 }
 
-/// Removes a name with all that is below it, if it is there.
+/// Removes a name and everything below it.
 fn remove(folder: &OwnedFd, name: &OsStr, entry: &Path) -> Result<(), ImageError> {
     match about(folder, name) {
         None => return Ok(()),
@@ -262,7 +270,7 @@ fn remove(folder: &OwnedFd, name: &OsStr, entry: &Path) -> Result<(), ImageError
     std::fs::remove_dir_all(at).map_err(|error| refused(entry, &error.to_string()))
 }
 
-/// Removes all that is in a folder.
+/// Removes a directory's content.
 fn empty(folder: &OwnedFd, entry: &Path) -> Result<(), ImageError> {
     let at = format!("/proc/self/fd/{}", folder.as_raw_fd());
     for inside in std::fs::read_dir(at)? {

@@ -1,4 +1,4 @@
-//! Layers that are somebody's attack, and layers that are not.
+//! Hostile layers and normal ones.
 
 use super::super::tar::tests::entry;
 use super::*;

@@ -1,19 +1,19 @@
-//! Those beside this orchestrator: others that share its database, and the broker.
+//! Notifications to and from other processes: orchestrators on the same database, and the broker.
 
 use super::app::App;
-use crate::broker::{LOOK_MAX, Publisher, Telling};
+use crate::broker::{Announcement, LOOK_MAX, Publisher};
 use crate::lease::Action;
 use crate::store::{AnyStore, Store};
 use std::time::Duration;
 
-/// Between two tries to hear others.
+/// Pause between attempts to subscribe to notifications.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What may be granted so soon is announced at once: its runner needs as long to ask.
+/// A job that becomes ready within this time is announced at once: its runner takes as long to ask.
 const AT_ONCE_MILLIS: u64 = 100;
 
 impl App {
-    /// Wakes runners that wait here for what became ready elsewhere.
+    /// Wakes runners waiting here for jobs that became ready at another orchestrator.
     pub(super) async fn hear(self) {
         let AnyStore::Postgres(store) = &self.0.store else { return };
         loop {
@@ -26,12 +26,12 @@ impl App {
                 },
                 Err(error) => error,
             };
-            tracing::warn!(error = %heard, "other orchestrators are not heard; runners look again");
+            tracing::warn!(error = %heard, "notifications unavailable, runners poll");
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Tells the broker what happens here. Returns at once if there is none.
+    /// Publishes announcements. Returns at once without a broker.
     pub(super) async fn announce(self) {
         let Some(config) = self.0.config.broker.clone() else { return };
         let app = self.clone();
@@ -39,21 +39,22 @@ impl App {
             let app = app.clone();
             async move { app.0.store.waiting(app.now(), LOOK_MAX).await.unwrap_or_default() }
         });
-        // Nobody else sets it.
+        // Set here only.
         let _ = self.0.publisher.set(publisher);
         run.await;
     }
 
-    /// What of an action others should know.
+    /// Announces an action to the broker.
     pub(super) fn publish(&self, action: &Action) {
         let Some(publisher) = self.0.publisher.get() else { return };
         match action {
-            // What has a pause is found when the rows are looked at.
+            // Jobs with a pause are found by the periodic look at the rows.
             Action::Ready { job_id, tags, pause_ms } if *pause_ms <= AT_ONCE_MILLIS => {
-                publisher.tell(Telling::Ready { job_id: job_id.clone(), tags: tags.clone() });
+                publisher
+                    .publish(Announcement::Ready { job_id: job_id.clone(), tags: tags.clone() });
             }
             Action::Cancel(runner, message) => {
-                publisher.tell(Telling::Cancel(runner.clone(), message.clone()));
+                publisher.publish(Announcement::Cancel(runner.clone(), message.clone()));
             }
             _ => {}
         }

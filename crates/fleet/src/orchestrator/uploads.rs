@@ -1,7 +1,6 @@
-//! Uploads that are under way: one for each lease and path, and none that holds its room without sending.
+//! Uploads in progress: at most one per lease and path, with a minimum rate.
 //!
-//! What a lease was granted for each path counts against what it may keep, so one upload for each path at a
-//! time means that no lease is promised more room than it was granted.
+//! A lease's quota counts each granted path once. One upload per path at a time keeps reservations within it.
 
 use super::answer::Failure;
 use crate::id::LeaseId;
@@ -10,55 +9,55 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Least bytes a second, over each [`WINDOW`]. The room of a slow one is missing to all others.
+/// Minimum rate over each [`WINDOW`]: a slow upload holds room that others need.
 const BYTES_PER_SECOND_MIN: u64 = 64 * 1024;
 const WINDOW: Duration = Duration::from_secs(60);
 
 type Key = (LeaseId, String);
 
 #[derive(Clone, Default)]
-pub(super) struct UnderWay(Arc<Mutex<BTreeSet<Key>>>);
+pub(super) struct ActiveUploads(Arc<Mutex<BTreeSet<Key>>>);
 
-/// One of them, as long as it is kept.
-pub(super) struct Entered {
-    of: UnderWay,
+/// An upload in progress. Ends on drop.
+pub(super) struct UploadGuard {
+    of: ActiveUploads,
     key: Key,
 }
 
-impl UnderWay {
-    /// Begins one. A runner whose connection broke tries again before that is known here: it passes.
-    pub(super) fn enter(&self, lease: &LeaseId, path: &str) -> Result<Entered, Failure> {
+impl ActiveUploads {
+    /// Starts an upload. A runner that reconnects before the old connection is known to be dead gets 429 and
+    /// retries.
+    pub(super) fn enter(&self, lease: &LeaseId, path: &str) -> Result<UploadGuard, Failure> {
         let key = (lease.clone(), path.to_owned());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match all.insert(key.clone()) {
-            true => Ok(Entered { of: self.clone(), key }),
+            true => Ok(UploadGuard { of: self.clone(), key }),
             false => {
-                let text =
-                    "this object is being sent already; wait for its end, then send it again";
+                let text = "this object is being uploaded already; retry after that";
                 Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "UPLOAD_UNDER_WAY", text))
             }
         }
     }
 }
 
-impl Drop for Entered {
+impl Drop for UploadGuard {
     fn drop(&mut self) {
         self.of.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }
 
-/// How fast the bytes of one come.
-pub(super) struct Pace {
+/// Enforces the minimum rate of an upload.
+pub(super) struct RateFloor {
     since: Instant,
     bytes: u64,
 }
 
-impl Pace {
+impl RateFloor {
     pub(super) fn new(now: Instant) -> Self {
         Self { since: now, bytes: 0 }
     }
 
-    /// More came. False: it is too slow.
+    /// Counts received bytes. False: too slow.
     pub(super) fn keeps(&mut self, now: Instant, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
         let took = now.saturating_duration_since(self.since);
@@ -77,10 +76,11 @@ mod tests {
 
     #[test]
     fn a_lease_sends_an_object_once_at_a_time() {
-        let all = UnderWay::default();
+        let all = ActiveUploads::default();
         let lease = |n: u32| LeaseId::new(&format!("lease_{n}")).expect("an id");
         let first = all.enter(&lease(1), "a").expect("the first");
-        let code = |entered: Result<Entered, Failure>| entered.err().map(|failure| failure.code);
+        let code =
+            |entered: Result<UploadGuard, Failure>| entered.err().map(|failure| failure.code);
         assert_eq!(code(all.enter(&lease(1), "a")), Some("UPLOAD_UNDER_WAY"));
         assert_eq!(code(all.enter(&lease(1), "b")), None);
         assert_eq!(code(all.enter(&lease(2), "a")), None);
@@ -94,13 +94,13 @@ mod tests {
         let began = Instant::now();
         let at = |seconds: u64| began + Duration::from_secs(seconds);
         let enough = usize::try_from(60 * BYTES_PER_SECOND_MIN).expect("a number");
-        let mut pace = Pace::new(began);
+        let mut rate = RateFloor::new(began);
         // It may pause within a minute, and each minute is looked at by itself.
-        assert!(pace.keeps(at(1), enough) && pace.keeps(at(59), 0) && pace.keeps(at(60), 0));
-        assert!(pace.keeps(at(61), 1) && pace.keeps(at(119), 1));
-        assert!(!pace.keeps(at(120), 1));
-        let mut pace = Pace::new(began);
-        assert!(pace.keeps(at(60), enough));
-        assert!(!pace.keeps(at(180), enough), "it took two minutes");
+        assert!(rate.keeps(at(1), enough) && rate.keeps(at(59), 0) && rate.keeps(at(60), 0));
+        assert!(rate.keeps(at(61), 1) && rate.keeps(at(119), 1));
+        assert!(!rate.keeps(at(120), 1));
+        let mut rate = RateFloor::new(began);
+        assert!(rate.keeps(at(60), enough));
+        assert!(!rate.keeps(at(180), enough), "it took two minutes");
     }
 }

@@ -1,8 +1,8 @@
-//! What people and programs ask for: runs, jobs, logs, limits.
+//! The API of submitters and operators: runs, jobs, logs, limits.
 
-use super::answer::{Asked, Failure, Named, reply, shown};
+use super::answer::{Failure, PathParam, QueryParams, json, reply};
 use super::app::App;
-use super::sight::NOW;
+use super::views::FRESH;
 use crate::auth::{NOBODY, Scope, Token, random_id};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Idempotency, JobRecord, Reply};
@@ -18,16 +18,15 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PAGE_MAX: usize = 200;
-/// Bytes of log in one answer, about.
+/// Bytes of log in one answer, approximately.
 const LOG_BYTES_MAX: usize = 1024 * 1024;
-/// Where a submitter says what the run will be called: so it can stop what it may have submitted.
+/// Header with the run id chosen by the submitter, who can then cancel the run even if the answer is lost.
 pub(crate) const RUN_ID: &str = "remuda-run-id";
-/// Longest key of a submitter.
 const KEY_BYTES_MAX: usize = 200;
 
 type Answer = Result<Response, Failure>;
 
-/// An id from a path.
+/// Parses an id from a path.
 pub(super) fn id<T, E: std::fmt::Display>(
     text: &str,
     new: impl Fn(&str) -> Result<T, E>,
@@ -38,8 +37,7 @@ pub(super) fn id<T, E: std::fmt::Display>(
     new(text).map_err(bad)
 }
 
-/// The submitter's word for what it sends; without one, the new run's id. Two submitters may use the same.
-/// By its key a run is known to be theirs.
+/// The idempotency key, scoped by token name, which also records who owns the run. Default: the new run's id.
 fn key(headers: &HeaderMap, who: &str, run: &RunId) -> Result<String, Failure> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(Idempotency::key(who, run.as_str()));
@@ -53,10 +51,10 @@ fn key(headers: &HeaderMap, who: &str, run: &RunId) -> Result<String, Failure> {
 }
 
 impl App {
-    /// An event that somebody caused, in the audit log whatever comes of it, once.
+    /// Handles an event and writes it into the audit log, whatever the outcome.
     async fn cause(&self, who: &str, action: &str, of: &str, event: Event) -> Answer {
         let outcome = self.ask(event).await;
-        // What was done before has its line. Whoever sends it again and again does not push others' out.
+        // A repeated submission is in the log already, and repeating it must not push other lines out.
         if !matches!(outcome, Ok(Reply::Submitted { before: true, .. })) {
             self.note(who, action, of, outcome.as_ref().map(|_| ()));
         }
@@ -69,7 +67,6 @@ impl App {
         Ok(response)
     }
 
-    /// A page of the list of runs.
     pub(super) async fn run_list(
         &self,
         before: Option<&str>,
@@ -79,7 +76,7 @@ impl App {
             let parts = cursor
                 .split_once('.')
                 .and_then(|(at, id)| Some((Millis(at.parse().ok()?), RunId::new(id).ok()?)));
-            let text = "`before` must be the `next` of another page";
+            let text = "`before` must be the `next` of a previous page";
             parts.ok_or_else(|| Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_CURSOR", text))
         });
         let most = limit.unwrap_or(50).clamp(1, PAGE_MAX);
@@ -87,24 +84,24 @@ impl App {
         let full = runs.len() == most;
         let next = runs.last().filter(|_| full).map(|r| format!("{}.{}", r.created_at.0, r.run_id));
         let mut runs: Vec<RunSummary> = runs.iter().map(RunSummary::from).collect();
-        self.why_still(&mut runs).await?;
+        self.explain_stalled(&mut runs).await?;
         Ok(RunList { runs, next })
     }
 
-    /// Who it is, if it may; who may not is in the audit log too.
+    /// The name of the token, if its scope allows this. Refusals are audited.
     fn may(&self, headers: &HeaderMap, wanted: Scope, action: &str) -> Result<String, Failure> {
         let who = self.person(headers, wanted);
         who.inspect_err(|failure| self.refused(headers, action, "", failure))
     }
 
-    /// Writes down that somebody may not do something.
+    /// Audits a refusal.
     pub(super) fn refused(&self, headers: &HeaderMap, action: &str, of: &str, why: &Failure) {
         let token = self.token(headers).ok();
         self.note(token.as_ref().map_or(NOBODY, |token| token.name.as_str()), action, of, Err(why));
     }
 
-    /// Whether a run is this one's, or it is an operator: what one submitter has had done, others do not
-    /// stop, repeat or take the outputs of.
+    /// Refuses unless the token submitted the run, or is an operator's: other submitters may not cancel it,
+    /// repeat it or read its outputs.
     async fn owns(
         &self,
         headers: &HeaderMap,
@@ -112,7 +109,7 @@ impl App {
         run: &RunId,
         action: &str,
     ) -> Result<(), Failure> {
-        if self.0.door.is_open() || self.person(headers, Scope::Operator).is_ok() {
+        if self.0.tokens.is_open() || self.person(headers, Scope::Operator).is_ok() {
             return Ok(());
         }
         let rows = self.0.store.run(run).await?;
@@ -120,7 +117,8 @@ impl App {
         if whose.is_none_or(|whose| whose == who) {
             return Ok(());
         }
-        let text = "this run was submitted with another token; that, or an operator, may do this";
+        let text =
+            "this run was submitted with another token; only that token or an operator may do this";
         let failure = Failure::new(StatusCode::FORBIDDEN, "NOT_YOURS", text);
         self.refused(headers, action, run.as_str(), &failure);
         Err(failure)
@@ -130,7 +128,7 @@ impl App {
 impl App {
     /// The highest priority of jobs that the request may submit.
     fn priority_max(&self, headers: &HeaderMap) -> Result<i16, Failure> {
-        match self.0.door.is_open() {
+        match self.0.tokens.is_open() {
             true => Ok(i16::MAX),
             false => Ok(self.token(headers)?.priority_max()),
         }
@@ -166,16 +164,16 @@ impl App {
 
     /// The label that counts the jobs of a token with a `running_max`, once its limit is set.
     async fn token_label(&self, headers: &HeaderMap) -> Result<Option<Label>, Failure> {
-        if self.0.door.is_open() {
+        if self.0.tokens.is_open() {
             return Ok(None);
         }
         let token = self.token(headers)?;
         let Some(running_max) = token.running_max else { return Ok(None) };
         let label = Label::of_token(&token.name);
-        if self.0.ceilings.changes(&label, running_max) {
+        if self.0.token_limits.changes(&label, running_max) {
             let limit = Some(running_max);
             self.ask(Event::SetLimit { label: label.clone(), limit }).await?;
-            self.0.ceilings.is(label.clone(), running_max);
+            self.0.token_limits.is(label.clone(), running_max);
         }
         Ok(Some(label))
     }
@@ -184,9 +182,9 @@ impl App {
 /// The `running_max` of each token, as this process last wrote it to the database. Several orchestrators may differ:
 /// each writes what its own settings say.
 #[derive(Debug, Default)]
-pub(super) struct Ceilings(Mutex<BTreeMap<Label, u32>>);
+pub(super) struct TokenLimits(Mutex<BTreeMap<Label, u32>>);
 
-impl Ceilings {
+impl TokenLimits {
     fn known(&self) -> MutexGuard<'_, BTreeMap<Label, u32>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -199,15 +197,15 @@ impl Ceilings {
         self.known().insert(label, running_max);
     }
 
-    /// An operator set it by hand: the next submission sets it again.
+    /// After an operator set the limit, the next submission sets it again.
     fn forget(&self, label: &Label) {
         self.known().remove(label);
     }
 }
 
-/// `GET /api/v1/token`: so that a program finds out at its start, and not at its first wish.
+/// `GET /api/v1/token`: lets a program check its permissions when it starts.
 pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer {
-    let view = match app.0.door.is_open() {
+    let view = match app.0.tokens.is_open() {
         true => TokenView {
             name: "anybody".to_owned(),
             scope: Scope::Operator,
@@ -221,10 +219,10 @@ pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer 
             TokenView { name, scope, priority_max, running_max }
         }
     };
-    Ok(shown(&view))
+    Ok(json(&view))
 }
 
-/// Its own word: `CONFLICT` would say that the run was taken before.
+/// A code of its own: `CONFLICT` means that the run was accepted before.
 fn id_is_busy() -> Failure {
     let text = "objects of an earlier run with this id are still being removed; try again a little later, or choose another id";
     Failure::new(StatusCode::CONFLICT, "RUN_ID_BUSY", text)
@@ -255,7 +253,7 @@ pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Page {
-    /// `next` of the page before.
+    /// `next` of the previous page.
     before: Option<String>,
     limit: Option<usize>,
 }
@@ -264,15 +262,15 @@ pub(super) struct Page {
 pub(super) async fn list(
     State(app): State<App>,
     headers: HeaderMap,
-    Asked(page): Asked<Page>,
+    QueryParams(page): QueryParams<Page>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    Ok(shown(&app.run_list(page.before.as_deref(), page.limit).await?))
+    Ok(json(&app.run_list(page.before.as_deref(), page.limit).await?))
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Jobs {
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(default)]
     pub(super) from: usize,
 }
@@ -281,26 +279,30 @@ pub(super) struct Jobs {
 pub(super) async fn run(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(run): Named,
-    Asked(Jobs { from }): Asked<Jobs>,
+    PathParam(run): PathParam,
+    QueryParams(Jobs { from }): QueryParams<Jobs>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    let view = app.run_view(&id(&run, RunId::new)?, NOW).await?;
-    Ok(shown(&view.ok_or_else(|| Failure::not_found("run"))?.page(from)))
+    let view = app.run_view(&id(&run, RunId::new)?, FRESH).await?;
+    Ok(json(&view.ok_or_else(|| Failure::not_found("run"))?.page(from)))
 }
 
 /// `GET /api/v1/jobs/{id}`
-pub(super) async fn job(State(app): State<App>, headers: HeaderMap, Named(job): Named) -> Answer {
+pub(super) async fn job(
+    State(app): State<App>,
+    headers: HeaderMap,
+    PathParam(job): PathParam,
+) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let view = app.job_view(&id(&job, JobId::new)?).await?;
-    Ok(shown(&view.ok_or_else(|| Failure::not_found("job"))?))
+    Ok(json(&view.ok_or_else(|| Failure::not_found("job"))?))
 }
 
 /// `POST /api/v1/runs/{id}/cancel`
 pub(super) async fn cancel_run(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(run): Named,
+    PathParam(run): PathParam,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let run_id = id(&run, RunId::new)?;
@@ -312,7 +314,7 @@ pub(super) async fn cancel_run(
 pub(super) async fn cancel_job(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(job): Named,
+    PathParam(job): PathParam,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let job_id = id(&job, JobId::new)?;
@@ -323,7 +325,11 @@ pub(super) async fn cancel_job(
 }
 
 /// `POST /api/v1/runs/{id}/rerun`
-pub(super) async fn rerun(State(app): State<App>, headers: HeaderMap, Named(run): Named) -> Answer {
+pub(super) async fn rerun(
+    State(app): State<App>,
+    headers: HeaderMap,
+    PathParam(run): PathParam,
+) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "rerun")?;
     let of = id(&run, RunId::new)?;
     app.owns(&headers, &who, &of, "rerun").await?;
@@ -336,7 +342,7 @@ pub(super) async fn rerun(State(app): State<App>, headers: HeaderMap, Named(run)
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Limit {
-    /// None: as many as there are.
+    /// None: no limit.
     limit: Option<u32>,
 }
 
@@ -344,17 +350,21 @@ pub(super) struct Limit {
 pub(super) async fn limit(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(text): Named,
-    Asked(Limit { limit }): Asked<Limit>,
+    PathParam(text): PathParam,
+    QueryParams(Limit { limit }): QueryParams<Limit>,
 ) -> Answer {
     let who = app.may(&headers, Scope::Operator, "limit")?;
     let label = id(&text, Label::new)?;
-    app.0.ceilings.forget(&label);
+    app.0.token_limits.forget(&label);
     app.cause(&who, "limit", &text, Event::SetLimit { label, limit }).await
 }
 
 /// `DELETE /api/v1/workers/{key}`
-pub(super) async fn expel(State(app): State<App>, headers: HeaderMap, Named(key): Named) -> Answer {
+pub(super) async fn expel(
+    State(app): State<App>,
+    headers: HeaderMap,
+    PathParam(key): PathParam,
+) -> Answer {
     let who = app.may(&headers, Scope::Operator, "expel")?;
     let key_id = id(&key, KeyId::new)?;
     let answer = app.cause(&who, "expel", &key, Event::Expel(key_id.clone())).await;
@@ -365,12 +375,11 @@ pub(super) async fn expel(State(app): State<App>, headers: HeaderMap, Named(key)
     answer
 }
 
-/// `GET /api/v1/jobs/{id}/output`: what the call gave that ended the job, as bytes. No other grant's: a job
-/// that ended well was ended by the one whose fence this is.
+/// `GET /api/v1/jobs/{id}/output`: output bytes of the call that ended the job, with its fence.
 pub(super) async fn output(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(job): Named,
+    PathParam(job): PathParam,
 ) -> Answer {
     let who = app.person(&headers, Scope::Viewer)?;
     let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
@@ -386,14 +395,14 @@ pub(super) async fn output(
 
 #[derive(Debug, Deserialize)]
 pub(super) struct LogQuery {
-    /// Of which grant; the newest if absent.
+    /// Fence of the grant. Default: the newest.
     fence: Option<u64>,
-    /// From which byte on.
+    /// First byte.
     #[serde(default)]
     offset: u64,
 }
 
-/// The fence of a grant that there was; the last one's unless said. Before the first one there is nothing to read.
+/// The requested fence if such a grant existed. Default: the newest.
 pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Failure> {
     match fence.map(Fence) {
         None => Ok(job.fence),
@@ -402,20 +411,20 @@ pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Fail
     }
 }
 
-/// `GET /api/v1/jobs/{id}/log`: bytes as the job wrote them, untrusted. Where to go on is the offset
-/// plus what came; an answer without bytes means that there are no more yet.
+/// `GET /api/v1/jobs/{id}/log`: untrusted bytes of the job's log. An empty answer means that there are no
+/// more yet.
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
-    Named(job): Named,
-    Asked(query): Asked<LogQuery>,
+    PathParam(job): PathParam,
+    QueryParams(query): QueryParams<LogQuery>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let job_id = id(&job, JobId::new)?;
     let rows = app.0.store.job(&job_id).await?.ok_or_else(|| Failure::not_found("job"))?;
     let fence = granted(&rows.job, query.fence)?;
     let bytes = app.0.store.log(&job_id, fence, query.offset, LOG_BYTES_MAX).await?;
-    // Whatever a job wrote, no browser takes it for a page.
+    // No browser may render what a job wrote.
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     let mut response = ([(header::CONTENT_TYPE, plain)], bytes).into_response();
     let headers = response.headers_mut();

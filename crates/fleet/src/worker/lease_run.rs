@@ -1,20 +1,19 @@
-//! The life of one lease, from its grant to the answer to its last message.
+//! A lease, from its grant to the answer to its last message.
 
 use super::IDLE_PAUSE;
-use super::beat::{Beats, insist};
+use super::beat::Beats;
 use super::blocking::blocking;
 use super::cache::{self, Caches};
 use super::config::{Config, Images};
 use super::image::{self, Image, ImageError};
+use super::job_dir::JobDir;
 use super::leftover;
 use super::link::Link;
 use super::log::Log;
 use super::mask::Mask;
-use super::pace;
-use super::place::Place;
-use super::status::{Control, SAYING, Status};
+use super::retry::{self, RETRY_FOR, retry_until_answered};
+use super::status::{CANCEL_ACK_RESERVE, Control, Status};
 use super::steps::{Ended, Steps};
-use super::trouble::PATIENCE;
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
@@ -27,23 +26,22 @@ use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// The last of a log has so long to be sent, once the job is over. Then the end matters more.
+/// Time for the rest of the log after the job ended. Then its end is reported.
 const LOG_PATIENCE: Duration = Duration::from_secs(60);
-/// The same for a job's folder to be removed, when the worker was told to end.
+/// Time for removing the job's directory at shutdown.
 const REMOVE_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Puts a job's caches in place.
-async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Result<()> {
-    let (specs, caches, place) = (spec.caches.clone(), caches.clone(), place.clone());
-    let restored = blocking(move |wanted| {
-        specs.iter().try_for_each(|spec| caches.restore(spec, &place, wanted).map(|_| ()))
+async fn restore(spec: &JobSpec, caches: &Caches, dir: &Arc<JobDir>) -> io::Result<()> {
+    let (specs, caches, dir) = (spec.caches.clone(), caches.clone(), dir.clone());
+    let restored = blocking(move |cancel| {
+        specs.iter().try_for_each(|spec| caches.restore(spec, &dir, cancel).map(|_| ()))
     });
     restored.await?
 }
 
-/// Until nobody can hear any more how a job went: its lease is over by so much, as far as this side knows.
-/// Heartbeats that are answered put that off. Not before the first moment, and not after the last.
-async fn unheard(
+/// Waits until the lease has been expired for `grace`, as far as this side knows: no report can arrive then.
+/// Answered heartbeats postpone it. Never returns before `first` or after `last`.
+async fn until_lease_unreachable(
     mut held_until: watch::Receiver<Instant>,
     grace: Duration,
     (first, last): (Instant, Instant),
@@ -58,19 +56,18 @@ async fn unheard(
     }
 }
 
-/// What a worker has for all of its leases.
-pub(super) struct Workshop {
+/// State of a worker shared by all its leases.
+pub(super) struct WorkerContext {
     pub(super) config: Config,
-    /// Its way to the orchestrator.
     pub(super) link: Link,
     pub(super) runner_id: RunnerId,
     pub(super) caches: Caches,
-    /// Images, if it can have containers.
+    /// Set if it runs containers.
     pub(super) images: Option<Arc<image::Store>>,
 }
 
-pub(super) struct Life<'a> {
-    pub(super) shop: &'a Workshop,
+pub(super) struct LeaseRun<'a> {
+    pub(super) context: &'a WorkerContext,
     pub(super) granted: &'a LeaseGranted,
     pub(super) control: watch::Sender<Control>,
     pub(super) status: watch::Sender<Status>,
@@ -79,7 +76,7 @@ pub(super) struct Life<'a> {
     pub(super) started: Timestamp,
 }
 
-/// Variables whose names say that their values are nobody's business.
+/// Whether a variable's name suggests a secret.
 fn secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"]
@@ -87,9 +84,9 @@ fn secret_name(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-impl Workshop {
-    /// Does what was granted, and says how it went. Returns when the orchestrator knows, or does not
-    /// want to. `drain` becomes true when the worker is told to end.
+impl WorkerContext {
+    /// Runs a granted job and reports its end. Returns when the orchestrator has answered, or the lease is
+    /// lost. `drain` becomes true at shutdown.
     pub(super) async fn work(
         &self,
         granted: LeaseGranted,
@@ -104,15 +101,15 @@ impl Workshop {
         };
         let sent = Instant::now();
         let taken = tokio::select! {
-            taken = insist(|| self.link.send("ack-lease", &ack)) => taken,
-            // Nobody hears it, and nothing has begun.
+            taken = retry_until_answered(|| self.link.send("ack-lease", &ack)) => taken,
+            // Not acknowledged, so nothing has started.
             () = self.drained(&mut drain) => return,
         };
         let acked: AckLeaseAck = match taken {
             Ok(acked) => acked,
             Err(error) => {
-                tracing::warn!(%error, job = %granted.job_id, "a lease cannot be taken");
-                // It may be granted again until it is over there.
+                tracing::warn!(%error, job = %granted.job_id, "lease not acknowledged");
+                // The lease may be granted again until it expires.
                 tokio::select! {
                     () = tokio::time::sleep(self.pause()) => {}
                     _ = drain.wait_for(|drain| *drain) => {}
@@ -126,8 +123,8 @@ impl Workshop {
         let secrets = self.config.secrets.values().chain(marked).map(String::as_str);
         let mask = Mask::new(secrets.chain(tokens).chain([granted.lease_id.as_str()]));
         let ttl = Duration::from_secs(acked.lease_ttl_seconds.into());
-        let life = Life {
-            shop: self,
+        let run = LeaseRun {
+            context: self,
             granted: &granted,
             control: watch::channel(Control::Go).0,
             status: watch::channel(Status::default()).0,
@@ -139,50 +136,51 @@ impl Workshop {
             link: self.link.clone(),
             runner_id: self.runner_id.clone(),
             granted: granted.clone(),
-            status: life.status.subscribe(),
-            mask: life.mask.clone(),
-            control: life.control.clone(),
+            status: run.status.subscribe(),
+            mask: run.mask.clone(),
+            control: run.control.clone(),
             clock: self.config.clock,
-            held_until: life.held_until.clone(),
+            held_until: run.held_until.clone(),
         };
         let patience = async {
             self.drained(&mut drain).await;
-            life.control.send_if_modified(|control| control.raise(Control::Shutdown));
-            // Steps have their grace, whatever became of the lease; and it ends some time, though somebody
-            // may answer heartbeats and nothing else.
+            run.control.send_if_modified(|control| control.raise(Control::Shutdown));
+            // Steps get their grace period even under a lost lease. Bounded, in case only heartbeats are
+            // answered.
             let first = Instant::now() + ttl + self.config.grace;
             let last = first + LOG_PATIENCE + REMOVE_PATIENCE;
-            unheard(life.held_until.subscribe(), self.config.grace, (first, last)).await;
-            tracing::warn!(job = %granted.job_id, "nobody hears how a job went");
+            until_lease_unreachable(run.held_until.subscribe(), self.config.grace, (first, last))
+                .await;
+            tracing::warn!(job = %granted.job_id, "lease unreachable, result dropped");
         };
         let stops = async {
-            // Without a broker the answer to the next heartbeat tells.
+            // Without a broker cancellations come with heartbeats.
             let Some(cancels) = cancels else { return };
             if let Some(cancel) = cancels.next(&granted).await {
                 let until = Instant::now() + Duration::from_secs(cancel.deadline_seconds.into());
-                life.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
+                run.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
             }
         };
-        // Beats last until the last message is answered: the lease is needed until then.
+        // Heartbeats continue until the last message is answered.
         tokio::select! {
-            () = life.live(sent) => {}
+            () = run.run(sent) => {}
             () = patience => {}
             () = async { tokio::join!(beats.run(), stops, std::future::pending::<()>()); } => {}
         }
     }
 
-    /// Until the worker was told to end, and what it has had its time to.
+    /// Waits for shutdown and the drain time.
     async fn drained(&self, drain: &mut watch::Receiver<bool>) {
         if drain.wait_for(|drain| *drain).await.is_err() {
-            // Nobody is left who could tell it.
+            // The sender is gone: no shutdown will come.
             std::future::pending::<()>().await;
         }
         tokio::time::sleep(self.config.drain).await;
     }
 
-    /// The time between two questions. A little more or less keeps those that wait apart.
+    /// Pause between two requests for a job.
     pub(super) fn pause(&self) -> Duration {
-        pace::beat_pause(IDLE_PAUSE, pace::random())
+        retry::jittered(IDLE_PAUSE)
     }
 
     pub(super) fn time(&self) -> Timestamp {
@@ -190,18 +188,18 @@ impl Workshop {
     }
 }
 
-impl Life<'_> {
-    async fn live(&self, acked: Instant) {
-        tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "a job begins");
+impl LeaseRun<'_> {
+    async fn run(&self, acked: Instant) {
+        tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "job started");
         let until = acked + Duration::from_secs(self.granted.max_runtime_seconds.into());
         let Some(spec) = &self.granted.job_spec else {
-            let why = "this worker reads embedded specs only";
+            let why = "this worker supports embedded job specs only";
             return self.broken(why, Some(Failure::SpecInvalid)).await;
         };
         if let Some(call) = &spec.call {
             return self.call(call, until).await;
         }
-        let caches = &self.shop.caches.of(self.granted.cache_scope.as_deref());
+        let caches = &self.context.caches.of(self.granted.cache_scope.as_deref());
         let image = match self.image(spec).await {
             Ok(image) => image,
             Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
@@ -210,72 +208,69 @@ impl Life<'_> {
             let why = format!("paths of caches overlap: {first:?} and {second:?}");
             return self.broken(&why, Some(Failure::SpecInvalid)).await;
         }
-        let place = match Place::make(&self.shop.config, self.granted, spec) {
-            Ok(Some(place)) => Arc::new(place),
+        let dir = match JobDir::make(&self.context.config, self.granted, spec) {
+            Ok(Some(dir)) => Arc::new(dir),
             Ok(None) => {
-                let why = "the workdir leads out of the job's folder";
+                let why = "the workdir leads out of the job's directory";
                 return self.broken(why, Some(Failure::SpecInvalid)).await;
             }
             Err(error) => {
-                let why = format!("the job's folders cannot be made: {error}");
+                let why = format!("failed to create the job's directory: {error}");
                 return self.broken(&why, None).await;
             }
         };
-        let ended = self.steps(spec, caches, &place, image.as_ref(), until).await;
+        let ended = self.steps(spec, caches, &dir, image.as_ref(), until).await;
         if ended == Ended::Stale {
-            return self.clear(place).await;
+            return self.clear(dir).await;
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let mut control = self.control.subscribe();
         let (ended, failure, artifacts) = tokio::select! {
             biased;
-            // There is a deadline, or nobody who would look.
-            wish = control.wait_for(|control| *control != Control::Go) => {
-                (ended.cut(Ended::wished(wish.ok().as_deref())), None, vec![self.log_kept()])
-            }
-            (artifacts, kept) = self.keep(spec, caches, &place, &ended) => match kept {
+            // A cancellation has a deadline; a lost lease makes uploads pointless.
+            by = Ended::demanded(&mut control) => (ended.cut(by), None, vec![self.log_artifact()]),
+            (artifacts, kept) = self.store_outputs(spec, caches, &dir, &ended) => match kept {
                 Err((why, failure)) if ended == Ended::Succeeded => {
                     (Ended::Broken(why), failure, artifacts)
                 }
                 _ => (ended, None, artifacts),
             },
         };
-        // Gone before it is said that it is over.
-        self.clear(place).await;
+        // Removed before the end is reported.
+        self.clear(dir).await;
         self.end(ended, failure, artifacts, None).await;
     }
 
-    /// Removes the job's folder. It is not waited for when it must be said that the job is over.
-    async fn clear(&self, place: Arc<Place>) {
-        let cleared = tokio::spawn(place.clear());
+    /// Removes the job's directory, waiting no longer than a cancellation allows.
+    async fn clear(&self, dir: Arc<JobDir>) {
+        let cleared = tokio::spawn(dir.clear());
         tokio::select! {
             _ = cleared => {}
-            () = self.must_say() => {
-                tracing::warn!(job = %self.granted.job_id, "a job's end is told before its folder is gone");
+            () = self.until_cancel_deadline() => {
+                tracing::warn!(job = %self.granted.job_id, "job directory not removed before the cancellation deadline");
             }
         }
     }
 
-    /// Until no more of a cancellation's time is left than it takes to answer it.
-    async fn must_say(&self) {
+    /// Waits until a cancellation's deadline is near.
+    async fn until_cancel_deadline(&self) {
         let mut control = self.control.subscribe();
         let canceled = control.wait_for(|control| matches!(control, Control::Cancel { .. })).await;
         let Ok(Control::Cancel { until }) = canceled.map(|control| *control) else {
             return std::future::pending().await;
         };
         let left = until.saturating_duration_since(Instant::now());
-        sleep(left - SAYING.min(left / 2)).await;
+        sleep(left - CANCEL_ACK_RESERVE.min(left / 2)).await;
     }
 
-    /// It cannot even begin.
     async fn broken(&self, why: &str, failure: Option<Failure>) {
         self.end(Ended::Broken(why.to_owned()), failure, vec![], None).await;
     }
 
-    /// The job's image, ready to be used; none if it needs none here.
+    /// Prepares the job's image, if it needs one here.
     async fn image(&self, spec: &JobSpec) -> Result<Option<Image>, String> {
         let Some(reference) = &spec.image else { return Ok(None) };
-        let images = match (&self.shop.config.images, &self.shop.images) {
+        let images = match (&self.context.config.images, &self.context.images) {
             (Images::Ignore, _) => return Ok(None),
             (Images::Runc(_), Some(images)) => images.clone(),
             _ => {
@@ -293,19 +288,17 @@ impl Life<'_> {
         &self,
         spec: &JobSpec,
         caches: &Caches,
-        place: &Arc<Place>,
+        dir: &Arc<JobDir>,
         image: Option<&Image>,
         until: Instant,
     ) -> Ended {
         let broken =
-            |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
+            |error: std::io::Error| Ended::Broken(format!("failed to start the job: {error}"));
         let mut control = self.control.subscribe();
         let restored = tokio::select! {
-            restored = restore(spec, caches, place) => restored,
+            restored = restore(spec, caches, dir) => restored,
             () = sleep_until(until) => return Ended::TimedOut,
-            wish = control.wait_for(|control| *control != Control::Go) => {
-                return Ended::wished(wish.ok().as_deref());
-            }
+            ended = Ended::demanded(&mut control) => return ended,
         };
         if let Err(error) = restored {
             return broken(error);
@@ -319,24 +312,24 @@ impl Life<'_> {
             Err(error) => return broken(error),
         };
         let log = Log {
-            link: self.shop.link.clone(),
+            link: self.context.link.clone(),
             lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
+            runner_id: self.context.runner_id.clone(),
             mask: self.mask.clone(),
             status: self.status.clone(),
-            patience: PATIENCE,
+            tolerance: RETRY_FOR,
         };
         let mark = random_hex::<16>();
-        // If the worker is killed, the next one in its place finds the processes by this.
-        let _noted = match leftover::note(&self.shop.config.folder, &mark) {
+        // If the worker is killed, its successor finds the processes by this mark.
+        let _noted = match leftover::note(&self.context.config.folder, &mark) {
             Ok(noted) => noted,
             Err(error) => return broken(error),
         };
         let steps = Steps {
-            config: &self.shop.config,
+            config: &self.context.config,
             granted: self.granted,
             spec,
-            place,
+            dir,
             image,
             mark: &mark,
             output,
@@ -355,11 +348,11 @@ impl Life<'_> {
                 () = &mut log, if !logged => logged = true,
             }
         };
-        // Every process that could write is gone: the rest of the log has an end.
+        // All writers are gone, so the log is finite.
         if !logged && ended != Ended::Stale {
             tokio::select! {
                 sent = timeout(LOG_PATIENCE, log) => if sent.is_err() {
-                    tracing::warn!(job = %self.granted.job_id, "the end of a log is not sent");
+                    tracing::warn!(job = %self.granted.job_id, "log upload timed out");
                 },
                 _ = control.wait_for(|control| *control == Control::Stale) => return Ended::Stale,
             }
@@ -394,7 +387,7 @@ mod tests {
             Instant::now()
         };
         let given_up = async {
-            unheard(until, GRACE, (began, began + hour)).await;
+            until_lease_unreachable(until, GRACE, (began, began + hour)).await;
             Instant::now()
         };
         let (last_beat, given_up) = tokio::join!(beats, given_up);
@@ -406,12 +399,12 @@ mod tests {
     async fn a_worker_ends_though_its_lease_never_does() {
         let (began, soon) = (Instant::now(), Duration::from_millis(50));
         let (_held, until) = watch::channel(began + Duration::from_secs(3_600));
-        let given_up = unheard(until, Duration::ZERO, (began, began + soon));
+        let given_up = until_lease_unreachable(until, Duration::ZERO, (began, began + soon));
         timeout(Duration::from_secs(30), given_up).await.expect("in time");
-        // Nor before its steps had their time, though its lease was over when it was told to end.
+        // Not before the grace of steps, even if the lease expired before shutdown.
         let (_held, until) = watch::channel(began);
         let began = Instant::now();
-        unheard(until, Duration::ZERO, (began + soon, began + 2 * soon)).await;
+        until_lease_unreachable(until, Duration::ZERO, (began + soon, began + 2 * soon)).await;
         assert!(began.elapsed() >= soon);
     }
 }

@@ -1,4 +1,4 @@
-//! Runs and jobs as they are now: their rows, the time, and who is there to work, which no row says.
+//! Views of runs and jobs: rows, the store's time, and known workers, which are in no row.
 
 use super::answer::Failure;
 use super::app::App;
@@ -11,19 +11,19 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Those who watch look every second, and share what they see of workers.
-pub(super) const WATCHING: Duration = Duration::from_secs(1);
-/// Who asks once wants to know it as it is.
-pub(super) const NOW: Duration = Duration::ZERO;
-/// Runs of a list that are looked into for why they stand still: each may have a thousand jobs.
+/// Age of the worker list in event streams.
+pub(super) const WATCHED_AGE_MAX: Duration = Duration::from_secs(1);
+/// No cached worker list.
+pub(super) const FRESH: Duration = Duration::ZERO;
+/// Runs of a list that are examined for why they are stalled: each may have a thousand jobs.
 const STILL_MAX: usize = 20;
 
-/// Who was there to work when somebody last looked.
+/// The last worker list and its age.
 #[derive(Default)]
-pub(super) struct Crew(Mutex<Option<(Instant, Arc<WorkerList>)>>);
+pub(super) struct WorkerListCache(Mutex<Option<(Instant, Arc<WorkerList>)>>);
 
 impl App {
-    /// A run, if there is one. What is said of workers may be so old.
+    /// A run. The worker list may be `old`.
     pub(super) async fn run_view(
         &self,
         id: &RunId,
@@ -32,37 +32,36 @@ impl App {
         let Some(rows) = self.0.store.run(id).await? else { return Ok(None) };
         let mut view = RunView::at(&self.store_time().await?, &self.0.config.policy, &rows);
         let jobs = view.jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
-        self.who_could(jobs, old).await?;
+        self.mark_no_worker(jobs, old).await?;
         Ok(Some(view))
     }
 
-    /// A job, if there is one.
     pub(super) async fn job_view(&self, id: &JobId) -> Result<Option<JobView>, Failure> {
         let Some(rows) = self.0.store.job(id).await? else { return Ok(None) };
         let mut view = JobView::whole(&self.store_time().await?, &self.0.config.policy, &rows);
-        self.who_could(vec![(&view.tags, &mut view.waits)], NOW).await?;
+        self.mark_no_worker(vec![(&view.tags, &mut view.waits)], FRESH).await?;
         Ok(Some(view))
     }
 
-    /// Says of runs that stand still what the first of their jobs waits for that may begin.
-    pub(super) async fn why_still(&self, runs: &mut [RunSummary]) -> Result<(), Failure> {
+    /// Adds to stalled runs what their first startable job waits for.
+    pub(super) async fn explain_stalled(&self, runs: &mut [RunSummary]) -> Result<(), Failure> {
         let still = runs.iter_mut().filter(|run| run.open > 0 && run.running == 0);
         for run in still.take(STILL_MAX) {
-            // Forgotten since the list was made, or at work.
-            let Some(view) = self.run_view(&run.run_id, WATCHING).await? else { continue };
+            // Removed since the list was made.
+            let Some(view) = self.run_view(&run.run_id, WATCHED_AGE_MAX).await? else { continue };
             let mut waits = view.jobs.into_iter().filter_map(|job| job.waits);
             run.waits = waits.find(|waits| waits.reason != WaitReason::Needs);
         }
         Ok(())
     }
 
-    /// What time it is to those who decide.
+    /// The clock by which leases are judged.
     pub(super) async fn store_time(&self) -> Result<LeaseClock, Failure> {
         Ok(self.0.store.time(self.now()).await?)
     }
 
-    /// Jobs that wait for nothing but a worker may wait for one that nobody has heard of.
-    pub(super) async fn who_could(
+    /// Marks jobs that wait for a worker if no known worker has their tags.
+    pub(super) async fn mark_no_worker(
         &self,
         jobs: Vec<(&BTreeSet<Tag>, &mut Option<WaitView>)>,
         old: Duration,
@@ -73,7 +72,7 @@ impl App {
         if !jobs.iter().any(|(_, waits)| turn(waits)) {
             return Ok(());
         }
-        let workers = self.crew(old).await?;
+        let workers = self.worker_list_cached(old).await?;
         for (tags, waits) in jobs {
             if turn(waits) && !workers.may_have(tags) {
                 *waits = Some(WaitView::no_worker());
@@ -82,8 +81,8 @@ impl App {
         Ok(())
     }
 
-    async fn crew(&self, old: Duration) -> Result<Arc<WorkerList>, Failure> {
-        let known = self.0.crew.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    async fn worker_list_cached(&self, old: Duration) -> Result<Arc<WorkerList>, Failure> {
+        let known = self.0.worker_cache.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((at, workers)) = known
             && at.elapsed() < old
         {
@@ -91,7 +90,7 @@ impl App {
         }
         let workers = Arc::new(self.worker_list().await?);
         let known = (Instant::now(), workers.clone());
-        *self.0.crew.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        *self.0.worker_cache.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         Ok(workers)
     }
 }

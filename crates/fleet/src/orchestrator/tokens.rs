@@ -1,24 +1,24 @@
-//! Who may come in: the tokens of the settings, and what an operator changes while it runs.
+//! Tokens: those of the settings, replaced by those of a file whenever it changes.
 
 use crate::auth::Access;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// Longest file of tokens: thousands of them.
+/// Largest token file: thousands of tokens.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// The tokens, as they are now.
+/// The current tokens.
 #[derive(Debug)]
-pub(super) struct Door {
-    /// Everybody may do everything. That is decided at the start: who takes the last token away
-    /// wants nobody in, not everybody.
+pub(super) struct TokenFile {
+    /// No tokens: every request is allowed. Decided at the start: an operator who removes the last token
+    /// wants to lock everybody out.
     open: bool,
     file: Option<PathBuf>,
     known: Mutex<(Option<SystemTime>, Arc<Access>)>,
 }
 
-impl Door {
+impl TokenFile {
     pub(super) fn new(access: Access, file: Option<PathBuf>) -> Self {
         let open = access.open() && file.is_none();
         Self { open, file, known: Mutex::new((None, Arc::new(access))) }
@@ -32,8 +32,7 @@ impl Door {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Reads the file again if it has changed. What cannot be read changes nothing: it may be in
-    /// the middle of being written.
+    /// Reloads the file if it changed. An unreadable file changes nothing: it may be half written.
     pub(super) fn look(&self) {
         let Some(path) = &self.file else { return };
         let changed = std::fs::metadata(path).and_then(|it| it.modified()).ok();
@@ -46,7 +45,7 @@ impl Door {
                 let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
                 *known = (changed, Arc::new(access));
             }
-            Err(error) => tracing::warn!(error, "the file of tokens cannot be read"),
+            Err(error) => tracing::warn!(error, path = %path.display(), "token file not reloaded"),
         }
     }
 }
@@ -75,7 +74,7 @@ mod tests {
             let text = serde_json::to_vec(access).expect("json");
             std::fs::write(&path, text).expect("written");
         };
-        let door = Door::new(Access(vec![token.clone()]), Some(path.clone()));
+        let door = TokenFile::new(Access(vec![token.clone()]), Some(path.clone()));
         door.look();
         assert!(door.access().find("a").is_some(), "no file is no change");
         write(&Access(vec![token]));

@@ -1,10 +1,9 @@
-//! Bounds the disk space of all objects together: bytes, and the number of files and folders, which a file system
-//! limits too. So neither empty objects nor deep folders can fill a disk.
+//! Limits the disk space of all objects: bytes, and files with directories, which file systems limit too. So
+//! neither empty objects nor deep paths can fill a disk.
 //!
-//! Room is *promised* when an upload begins, by the size that was granted, and *taken* when the object
-//! has its name; an upload that breaks off gives its promise back. So what is there never exceeds the
-//! bound, however many come at once, and whoever is refused has not sent a byte. Nothing is removed to
-//! make room: objects go with their runs, when these were kept for as long as the operator said.
+//! An upload reserves its granted size when it starts. The reservation becomes usage when the object gets its
+//! name, and is released if the upload fails. So concurrent uploads never exceed the limit, and a refused one
+//! has not sent a byte. Objects are removed with their runs only.
 
 use super::ObjectError;
 use std::io;
@@ -13,16 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard};
 
-/// Before somebody is refused it is counted anew, but not more often than this: others may have removed
-/// files, and counting takes a while where there are many.
+/// Shortest interval of recounts before a refusal: another process may have removed files, but counting many
+/// takes time.
 const COUNT_EVERY: Duration = Duration::from_secs(30);
 
-/// A file or folder for so many bytes of the bound: as usual file systems have them.
+/// One file or directory per this many bytes of the limit, as in usual file systems.
 const ENTRY_BYTES: u64 = 16 * 1024;
-/// So many there may always be.
+/// Files and directories allowed with any limit.
 const ENTRIES_MIN: u64 = 1_024;
 
-/// Bytes, and files with their folders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) bytes: u64,
@@ -41,13 +39,13 @@ impl Usage {
     }
 }
 
-/// The bound, and what there is.
+/// The limit and the usage.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct Quota {
     folder: PathBuf,
     most: Usage,
-    promised: Arc<Mutex<Usage>>,
-    /// Whoever changes what is kept holds it meanwhile, so that nobody counts half of a change.
+    reserved: Arc<Mutex<Usage>>,
+    /// Held during a change, so no count sees half of it.
     kept: AsyncMutex<Kept>,
 }
 
@@ -57,61 +55,61 @@ pub(super) struct Kept {
     counted: Instant,
 }
 
-/// An object that is on its way.
+/// Room of an upload in progress. Released on drop.
 #[derive(Debug)]
-pub(super) struct Promise {
+pub(super) struct Reservation {
     usage: Usage,
     all: Arc<Mutex<Usage>>,
 }
 
-impl Drop for Promise {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.usage);
     }
 }
 
-impl Room {
-    /// Counts what is in a folder.
+impl Quota {
+    /// Counts the directory.
     pub(super) fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         let kept = Kept { usage: kept(folder)?, counted: Instant::now() };
         let (folder, kept) = (folder.to_owned(), AsyncMutex::new(kept));
         let most = Usage { bytes: bytes_max, entries: (bytes_max / ENTRY_BYTES).max(ENTRIES_MIN) };
-        Ok(Self { folder, most, promised: Arc::default(), kept })
+        Ok(Self { folder, most, reserved: Arc::default(), kept })
     }
 
-    /// Room for so many bytes, or why there is none.
-    pub(super) async fn promise(&self, bytes: u64) -> Result<Promise, ObjectError> {
+    /// Reserves room for an object.
+    pub(super) async fn reserve(&self, bytes: u64) -> Result<Reservation, ObjectError> {
         let usage = Usage { bytes, entries: 1 };
         let mut kept = self.kept.lock().await;
         if self.fits(&kept, usage).is_err() && kept.counted.elapsed() >= COUNT_EVERY {
             self.count(&mut kept).await?;
         }
         self.fits(&kept, usage)?;
-        // Under the lock: two who come together do not both get what is left.
-        self.promised().add(usage);
-        Ok(Promise { usage, all: self.promised.clone() })
+        // Under the lock, so two uploads cannot take the same room.
+        self.reserved().add(usage);
+        Ok(Reservation { usage, all: self.reserved.clone() })
     }
 
-    fn promised(&self) -> MutexGuard<'_, Usage> {
-        self.promised.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reserved(&self) -> MutexGuard<'_, Usage> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds what is kept, for whoever is about to change it.
+    /// Locks the usage for a change.
     pub(super) async fn hold(&self) -> AsyncMutexGuard<'_, Kept> {
         self.kept.lock().await
     }
 
-    /// Bytes that are kept or promised, and how many there may be.
+    /// Stored and reserved bytes, and the limit.
     pub(super) async fn used(&self) -> (u64, u64) {
         let mut used = self.kept.lock().await.usage;
-        used.add(*self.promised());
+        used.add(*self.reserved());
         (used.bytes, self.most.bytes)
     }
 
-    /// Whether so much more has room.
+    /// Checks that `more` fits.
     pub(super) fn fits(&self, kept: &Kept, more: Usage) -> Result<(), ObjectError> {
         let mut used = kept.usage;
-        used.add(*self.promised());
+        used.add(*self.reserved());
         used.add(more);
         if more.bytes > 0 && used.bytes > self.most.bytes {
             return Err(ObjectError::NoRoom { bytes: more.bytes, bytes_max: self.most.bytes });
@@ -131,7 +129,7 @@ impl Room {
     }
 }
 
-/// All objects that have their name. Those that come are promised.
+/// Usage of stored objects. Incoming ones are reservations.
 fn kept(folder: &Path) -> io::Result<Usage> {
     let incoming = folder.join(super::disk::INCOMING);
     let mut all = Usage::default();
@@ -144,7 +142,7 @@ fn kept(folder: &Path) -> io::Result<Usage> {
     Ok(all)
 }
 
-/// What is at and below a path. What vanishes meanwhile is nothing.
+/// Usage of a tree. Files that vanish meanwhile do not count.
 pub(super) fn tree(at: &Path) -> io::Result<Usage> {
     let gone = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Ok(Usage::default()),

@@ -1,4 +1,4 @@
-//! A job's own folders, and the command that starts a step there.
+//! A job's directory, and the command that starts a step in it.
 
 use super::blocking::blocking;
 use super::config::{Config, Images};
@@ -21,30 +21,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// Where a job's files are, in its folder, and its `$HOME`.
+/// Subdirectories of a job's files and of its `$HOME`.
 const WORK: &str = "work";
 const HOME: &str = "home";
-/// The shell, and the path of the script: the first descriptor that the shell is passed.
+/// The shell, and its script: the first descriptor that it is passed.
 const SHELL: &str = "/bin/sh";
 pub(super) const SCRIPT: &str = "/proc/self/fd/3";
 const _: () = assert!(descriptors::FIRST == 3, "SCRIPT names it");
-/// Files that one process of a job may have open.
+/// Limit of open files per process.
 pub(super) const OPEN_MAX: u64 = 4_096;
-/// Between two looks at whether somebody is still at a job's files.
+/// Interval of checks whether a job's files are in use.
 const LEAVING_PAUSE: Duration = Duration::from_millis(10);
 
-/// Where a job works. Removed when this is dropped.
+/// A job's directory. Removed on drop.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct JobDir {
     pub(super) folder: PathBuf,
-    /// Its `$HOME`.
     pub(super) home: PathBuf,
     pub(super) start: PathBuf,
-    /// Beside it, what is `/tmp` to a step in a sandbox.
+    /// `/tmp` of a sandboxed step, beside the job's directory.
     pub(super) temporary: PathBuf,
 }
 
-/// A path that stays where it is put.
+/// A relative path without `..`.
 pub(super) fn inside(path: &str) -> Option<PathBuf> {
     let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
     parts
@@ -55,8 +54,8 @@ pub(super) fn inside(path: &str) -> Option<PathBuf> {
         .collect()
 }
 
-impl Place {
-    /// Makes the folders of a job. None: the spec's `workdir` leads somewhere else.
+impl JobDir {
+    /// Creates a job's directory. None: the spec's `workdir` leads out of it.
     pub(super) fn make(
         config: &Config,
         granted: &LeaseGranted,
@@ -66,40 +65,38 @@ impl Place {
         let name = format!("{}-{}", granted.job_id, granted.fence);
         let jobs = std::path::absolute(&config.folder)?.join(super::leftover::JOBS);
         let (folder, temporary) = (jobs.join(&name), jobs.join(format!("{name}.tmp")));
-        // Of the same grant, if the worker was killed while it had it.
+        // Left by the same grant, if the worker was killed.
         files::remove(&folder)?;
         let (start, home) = (folder.join(WORK).join(workdir), folder.join(HOME));
-        let place = Self { folder, home, start, temporary };
-        place.folders()?;
-        Ok(Some(place))
+        let dir = Self { folder, home, start, temporary };
+        dir.folders()?;
+        Ok(Some(dir))
     }
 
-    /// Makes what a job finds, as far as it is not there. Not once a step has begun: links are followed.
+    /// Creates missing subdirectories. Only before the first step: it follows links.
     pub(super) fn folders(&self) -> io::Result<()> {
         let all = [&self.start, &self.home, &self.folder.join("tmp")];
         all.into_iter().try_for_each(std::fs::create_dir_all)
     }
 
-    /// Empties what is `/tmp` to the next step, before it begins.
+    /// Empties `/tmp` for the next step.
     pub(super) async fn renew(&self) -> io::Result<()> {
         let at = self.temporary.clone();
         let renewed = tokio::task::spawn_blocking(move || sandbox::renew(&at)).await;
         renewed.map_err(io::Error::other)?
     }
 
-    /// Removes it, once nobody else has it: whoever works at its files and is told that nobody waits stops
-    /// soon, but not at once.
+    /// Removes it when it is no longer in use: cancelled blocking work stops soon, but not at once.
     pub(super) async fn clear(self: Arc<Self>) {
         while Arc::strong_count(&self) > 1 {
             tokio::time::sleep(LEAVING_PAUSE).await;
         }
         if let Err(error) = blocking(move |_| drop(self)).await {
-            tracing::warn!(%error, "a job's folder is left behind");
+            tracing::warn!(%error, kind = "job directory", "cleanup failed");
         }
     }
 
-    /// Where a path of a cache is, under [`Self::folder`]: `~` is the job's home, anything else is under
-    /// its files.
+    /// Path of a cache below [`Self::folder`]: `~/` is the job's home, anything else is below its files.
     pub(super) fn locate(path: &str) -> Option<PathBuf> {
         match path.strip_prefix("~/") {
             Some(rest) => inside(rest).map(|rest| Path::new(HOME).join(rest)),
@@ -107,8 +104,8 @@ impl Place {
         }
     }
 
-    /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise. The job's
-    /// script, variables and working directory take effect inside only; bubblewrap and runc get them as data.
+    /// The command of a step: in a container of the job's image if it has one, otherwise in the worker's
+    /// sandbox. Script, variables and working directory are passed to bubblewrap and runc as data.
     pub(super) fn command(
         &self,
         config: &Config,
@@ -128,7 +125,7 @@ impl Place {
                 let container = Container {
                     image,
                     runc,
-                    place: self,
+                    dir: self,
                     memory_bytes_max,
                     network,
                     joined,
@@ -146,12 +143,12 @@ impl Place {
         Ok(command)
     }
 
-    /// Where steps begin, relative to the job's folder.
+    /// Working directory relative to the job's directory.
     pub(super) fn start_below(&self) -> &Path {
         self.start.strip_prefix(&self.folder).unwrap_or(Path::new(WORK))
     }
 
-    /// The shell with a step. Of the worker's own environment it has the search path, and no more.
+    /// The shell of a step. It inherits only PATH.
     fn shell(
         &self,
         config: &Config,
@@ -174,21 +171,21 @@ impl Place {
                 command.env_clear().envs(all);
                 command
             }
-            Sandbox::Bubblewrap { program, able } => {
+            Sandbox::Bubblewrap { program, features } => {
                 let hidden = hidden(config)?;
                 let (folder, temporary) = (&self.folder, &self.temporary);
                 let network = &config.network;
                 let view = View { folder, temporary, hidden: &hidden, network, joined };
-                handed.push(view.arguments(*able, &all)?);
+                handed.push(view.arguments(*features, &all)?);
                 let mut command = network::enter(joined, program);
                 command.args(sandbox::ARGUMENTS).arg(SHELL);
-                // If this worker is killed, the next one finds the process by its mark.
+                // If this worker is killed, the next one finds the processes by this mark.
                 command.env_clear().env("PATH", path).env(MARK, mark);
                 command
             }
         };
-        // If memory runs out, the system should take the job, and not the worker.
-        // Where fewer files may be open than here, it stays at that.
+        // The OOM killer should take the job, not the worker.
+        // A lower limit of the host stays.
         let begin = format!(
             "echo 1000 2>/dev/null >/proc/self/oom_score_adj; ulimit -n {OPEN_MAX} 2>/dev/null; \
              exec {SHELL} -e {SCRIPT}"
@@ -199,7 +196,7 @@ impl Place {
     }
 }
 
-/// The script file of a step. If an earlier step has removed the working directory, the step fails.
+/// The script of a step. It fails if an earlier step removed the working directory.
 fn script(start: &Path, step: &str) -> io::Result<OwnedFd> {
     let mut text = format!("exec {}<&-; cd '", descriptors::FIRST).into_bytes();
     for byte in start.as_os_str().as_bytes() {
@@ -214,12 +211,12 @@ fn script(start: &Path, step: &str) -> io::Result<OwnedFd> {
     descriptors::sealed(&text)
 }
 
-impl Drop for Place {
+impl Drop for JobDir {
     fn drop(&mut self) {
-        // What cannot be removed now is tried again when the worker starts.
+        // The next start of the worker retries.
         for folder in [&self.folder, &self.temporary] {
             if let Err(error) = files::remove(folder) {
-                tracing::warn!(%error, "a job's folder is left behind");
+                tracing::warn!(%error, path = %folder.display(), kind = "job directory", "cleanup failed");
             }
         }
     }
@@ -230,22 +227,22 @@ mod tests {
     use super::*;
     use tokio::sync::oneshot;
 
-    /// Its thread goes on when nobody waits for it any more.
+    /// The thread continues after its future is dropped.
     #[tokio::test]
     async fn a_folder_that_is_said_to_be_gone_is_though_somebody_was_at_it() {
         let folder = std::env::temp_dir().join(format!("fleet-gone-{}", std::process::id()));
         let (start, home) = (folder.join(WORK), folder.join(HOME));
         let temporary = folder.join("temporary");
-        let place = Arc::new(Place { folder: folder.clone(), home, start, temporary });
-        place.folders().expect("folders");
+        let dir = Arc::new(JobDir { folder: folder.clone(), home, start, temporary });
+        dir.folders().expect("folders");
         let (began, begun) = oneshot::channel();
-        let at = place.clone();
-        let work = blocking(move |wanted| {
+        let at = dir.clone();
+        let work = blocking(move |cancel| {
             began.send(()).expect("somebody waits");
-            while wanted.still() {
+            while !cancel.is_set() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            // What it was at when it looked last.
+            // Its work at the last check.
             std::thread::sleep(Duration::from_millis(200));
             std::fs::write(at.start.join("last"), "x").expect("it is still there");
         });
@@ -253,7 +250,7 @@ mod tests {
             _ = work => panic!("it ends when nobody waits for it"),
             begun = begun => begun.expect("it begins"),
         }
-        place.clear().await;
+        dir.clear().await;
         assert!(!folder.exists());
     }
 

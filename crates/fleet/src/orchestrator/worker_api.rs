@@ -1,6 +1,6 @@
-//! What workers send: `POST /api/v1/internal/…`.
+//! The API of workers: `POST /api/v1/internal/…`.
 
-use super::answer::{Failure, reply, said};
+use super::answer::{Failure, json_message, reply};
 use super::app::App;
 use crate::auth::{Scope, random_id};
 use crate::id::{CancelToken, JobId, LeaseId, RunnerId};
@@ -15,11 +15,11 @@ use axum::response::Response;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A message of a runner that is one event.
+/// A runner's message that maps to one event.
 pub(super) trait Report: Body {
     fn runner(&self) -> &RunnerId;
     fn event(self) -> Event;
-    /// A job that those who watch should look at again.
+    /// The job whose watchers should refresh.
     fn moves(&self) -> Option<JobId> {
         None
     }
@@ -68,7 +68,7 @@ pub(super) async fn report<B: Report>(
     Ok(reply(answer))
 }
 
-/// `LeaseRequest`: answered when there is work, or when the runner's patience is over.
+/// `LeaseRequest`: answered when there is a job, or after `max_wait_seconds`.
 pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Response, Failure> {
     let (message, machine) = app.message::<LeaseRequest>(request).await?;
     machine.speaks_for(&message.runner_id)?;
@@ -78,7 +78,7 @@ pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Re
     let until = Instant::now() + patience;
     let mut stopping = app.stopping();
     loop {
-        // A place first: what becomes ready while the store is asked is not missed.
+        // Registered before the query, so a job that becomes ready meanwhile is not missed.
         let waiter = app.0.waiters.join(&message.capabilities);
         let event = Event::Lease {
             lease_id: random_id(LeaseId::PREFIX, LeaseId::new),
@@ -98,16 +98,16 @@ pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Re
     }
 }
 
-/// `Leave`: a runner ends. Its machine is still believed, and nothing is decided by it.
+/// `Leave`: a runner shuts down. Its machine stays registered.
 pub(super) async fn leave(State(app): State<App>, request: Request) -> Result<Response, Failure> {
     let (Leave { runner_id }, machine) = app.message::<Leave>(request).await?;
     machine.speaks_for(&runner_id)?;
     app.0.metrics.message(Leave::TYPE);
     app.0.roster.left(&runner_id);
-    Ok(said(&Left { runner_id }))
+    Ok(json_message(&Left { runner_id }))
 }
 
-/// `Enrol`: a machine brings its key, with a token that allows it to.
+/// `Enrol`: a machine registers its key with an enrolment token.
 pub(super) async fn enrol(State(app): State<App>, request: Request) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let who = app.person(&parts.headers, Scope::Enrol);
@@ -118,12 +118,12 @@ pub(super) async fn enrol(State(app): State<App>, request: Request) -> Result<Re
     let worker = WorkerRecord {
         key,
         enrolled_by: who.clone(),
-        // The rules know what time it is.
+        // Set by the store.
         enrolled_at: Millis(0),
         expelled_at: None,
     };
     let outcome = app.ask(Event::Enrol(worker)).await;
     app.note(&who, "enrol", key_id.as_str(), outcome.as_ref().map(|_| ()));
     outcome?;
-    Ok(said(&Enrolled { key_id }))
+    Ok(json_message(&Enrolled { key_id }))
 }
