@@ -19,10 +19,12 @@ help: ## list the targets
 test: ## tests, doc tests, and each fuzz target for FUZZ_SECONDS (20)
 	@scripts/test.sh
 
-check: ## formatting, clippy, documentation and the graph of modules, with warnings as errors
+check: ## formatting, words, clippy, documentation and the graph of modules, with warnings as errors; rules of docs/spec without a test
 	@scripts/packages.sh
 	cargo fmt --all --check
 	cd fuzz && cargo fmt --check
+	scripts/words.sh
+	scripts/spec-coverage.py
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	cargo test --quiet -p remuda-protocol --test integration -- modules::

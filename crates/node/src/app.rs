@@ -1,6 +1,6 @@
 //! What the engine asks of the chain: a block, a verdict, and to note what is final.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! Building and verifying run the same code of the rules on the same state, because a validator does
 //! not verify its own block: if they could disagree, it would certify what all others refuse.

@@ -1,6 +1,6 @@
 //! A block as the engine moves it: the rules' block, its bytes and its name, worked out once.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use crate::scheme::PublicKey;
 use bytes::{BufMut, Bytes};

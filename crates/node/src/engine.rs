@@ -1,7 +1,7 @@
 //! The engine round an application: blocks are spread, kept, fetched and put in order, and rounds
 //! are voted on. Which application is given; ours is in [`validator`](crate::validator).
 //!
-//! Consensus: a change here can fork the chain. Validators of one network must run the same
+//! Consensus: a change here forks the chain. Validators of one network must run the same
 //! version.
 
 use crate::block::Block;

@@ -1,6 +1,6 @@
 //! The validators of a chain and their keys.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! A dealer makes them: one program that knows all shares for a moment. That is for development; who
 //! deals could sign for everybody.

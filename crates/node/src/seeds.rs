@@ -1,6 +1,6 @@
 //! Seeds of all rounds, and the newest finalization certificates, as the engine reports them.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! A round that ends without a block has a seed too, in its nullification. Blocks must carry every
 //! seed, so none may be lost: the engine forgets old rounds, and after a drought of more than a

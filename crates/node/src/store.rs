@@ -1,6 +1,6 @@
 //! The state on disk: an authenticated database with a root for headers and proofs for everybody.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! Its keys are hashes of the rules' keys, so that its index stays balanced whatever keys look like;
 //! its values begin with the rules' key, so that the whole state can be read back.

@@ -30,7 +30,7 @@ const OTHERS: [(&str, &[&str]); 8] = [
 ];
 
 /// Crates whose modules say in their first lines what a change of them needs.
-const STANCE_CRATES: [&str; 2] = ["protocol", "vm"];
+const STANCE_CRATES: [&str; 3] = ["protocol", "vm", "node"];
 
 /// One of these begins a line of a module's head, or of its folder's.
 const STANCES: [&str; 2] = [

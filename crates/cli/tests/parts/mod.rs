@@ -6,3 +6,4 @@ mod started;
 use crate::support;
 
 mod sdk;
+mod spec;

@@ -1,6 +1,6 @@
 //! The genesis as a file: JSON that people can read and compare, and the hash of what it means.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use super::{FileError, read_text, write_text};
 use alloy_primitives::hex;

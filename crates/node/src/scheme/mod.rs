@@ -1,7 +1,7 @@
 //! The votes' signatures: the threshold-VRF scheme, and beside each share an Ed25519 signature of
 //! the voter's own (SPEC §9).
 //!
-//! Consensus: a change here can fork the chain. This holds for the whole folder.
+//! Consensus: a change here forks the chain. This holds for the whole folder.
 //!
 //! ```text
 //! vote         vote share ‖ seed share ‖ kind ‖ bits (1,024 bytes) ‖ own signature
