@@ -57,7 +57,7 @@ pub(crate) fn finish(
         (false, json!({ "ok": false, "error": text }), String::new())
     });
     let text = if json { format!("{object}\n") } else { text };
-    // Whoever reads may stop at any line; how it ended does not depend on that.
+    // A closed pipe must not change the exit status: `| head` is a normal use.
     let _ = io::stdout().write_all(text.as_bytes());
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -55,7 +55,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// Tells whoever still reads: a network does not end because nobody does.
+/// Writes to standard error and ignores failures: a closed pipe must not stop the network.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -85,7 +85,7 @@ async fn keep(args: &Args) -> Result<(), DevError> {
     let network = open(&home.path, &args.network)?;
     let mut validators = Vec::new();
     let result = tokio::select! {
-        // First, so that whoever is told to stop knows how before there is anything to stop.
+        // First, so that the signal handlers are installed before any validator starts.
         biased;
         () = stop_asked() => Ok(()),
         result = run(args, &home.path, &network, &mut validators) => result,
@@ -204,12 +204,12 @@ mod tests {
                 std::process::Command::new("kill").args([name, &own]).status().unwrap().success()
             );
             let asked = tokio::time::timeout(Duration::from_secs(10), asked).await;
-            asked.unwrap_or_else(|_| panic!("{name} is not heard"));
+            asked.unwrap_or_else(|_| panic!("{name} does not stop the network"));
         }
     }
 
     #[test]
-    fn what_nohup_started_stays_when_its_terminal_is_gone() {
+    fn sighup_is_ignored_under_nohup() {
         assert!(ignores_hangup("Name:\tremuda\nSigIgn:\t0000000000001001\n"));
         assert!(!ignores_hangup("Name:\tremuda\nSigIgn:\t0000000000001000\n"));
         assert!(!ignores_hangup(""), "nobody tells");

@@ -308,7 +308,7 @@ fn timer(event: &EventBody) -> Option<Vec<EventLine>> {
     Some(vec![one])
 }
 
-/// Why an agent was not heard.
+/// Why a bid agent's answer was rejected.
 fn agent_fault(code: u16) -> String {
     let why = match code {
         1 => "no getGasBid",

@@ -6,7 +6,7 @@
 use std::io;
 use std::process::Command;
 
-/// The flag by which a child is told, for whoever starts one.
+/// The command-line flag that a parent passes to its children.
 pub const FLAG: &str = "--until-stdin-ends";
 
 /// See the module.

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_cannot_pay_is_shown_to_the_faucet() {
+    fn insufficient_balance_suggests_the_faucet() {
         assert!(refused("cannot_pay", None).render(&[]).contains("remuda account faucet"));
     }
 

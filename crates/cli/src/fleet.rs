@@ -52,7 +52,7 @@ enum Command {
     #[command(after_help = "Example:\n  $ remuda fleet status --json | jq .queue.desired_workers")]
     Status(FleetArgs),
     Limits(limits::Args),
-    /// List machines whose keys were enrolled, and how many workers of each were heard of lately.
+    /// List enrolled machines, and how many workers of each were seen recently.
     #[command(after_help = "Example:\n  $ remuda fleet workers --token-file fleet/viewer.token")]
     Workers(FleetArgs),
     /// Believe a machine's key no longer; it takes an operator's token, and is in the audit log.
@@ -146,7 +146,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// What a failed call means to whoever gave the command.
+    /// Turns an error of the client into a failure that names the URL and the token file.
     pub(crate) fn explain(&self, error: remuda_fleet::client::ClientError) -> Failure {
         FleetFailure::of_call(error, &self.url, self.token_file.as_deref()).into()
     }

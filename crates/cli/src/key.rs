@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Make a key, or show the address of one.
 ///
-/// A key is a file with 64 hex digits that only its owner may read. Whoever has it has the account.
+/// A key is a file with 64 hex digits that only its owner may read. The key controls the account.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda key new my.key

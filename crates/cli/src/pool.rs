@@ -19,8 +19,8 @@ const CLEARING: Room = Room { cycles: 50_000, cells: 0 };
 
 /// Make a pool of runners, let runners in and put them out.
 ///
-/// A job that names a pool in `required_runner_pool` is done by its members alone. A pool belongs to
-/// whoever makes it first, an account or an actor; its name is any text, or 0x and hex digits.
+/// Only members of a pool run jobs that name it in `required_runner_pool`. The account or actor that
+/// creates a pool owns it. Its name is any text, or 0x and hex digits.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda pool create trusted --key my.key

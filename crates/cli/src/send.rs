@@ -17,7 +17,7 @@ use std::time::Duration;
 /// How long a gift of the faucet may take into a block.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often a transaction is signed anew because another one took its nonce.
+/// How often a transaction is signed again because another one took its nonce.
 const TRIES: u32 = 8;
 
 /// Spare cycles that make transactions of two commands differ.
@@ -143,7 +143,7 @@ pub(crate) fn render_receipt(receipt: &ReceiptView, style: Style) -> String {
         text += &format!("  {}\n", moment.sentence(style));
     }
     for event in &receipt.events {
-        // Whoever sets one wants to follow it.
+        // Other commands take the timer's id, so the output names it.
         if let EventBody::TimerScheduled { timer, .. } = event {
             text += &format!("timer {timer}\n");
         }

@@ -36,7 +36,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// For whoever reads standard output.
+    /// The style of standard output.
     pub(crate) fn stdout() -> Self {
         let terminal = io::stdout().is_terminal();
         Self { terminal, colours: terminal && colours_wanted() }

@@ -115,7 +115,7 @@ async fn workers_are_killed_and_stopped_and_every_job_is_settled_once() {
     scene.settled(job).await;
     assert_eq!(web.asked.load(SeqCst), 2);
 
-    // Stopped in the middle: what it finds when it goes on is of no use to anybody.
+    // A suspended worker loses its lease: the result it has when it resumes is discarded.
     web.delay.store(3_000, SeqCst);
     let job = scene.order().await;
     web.asked(3).await;

@@ -321,7 +321,7 @@ fn a_chain_can_be_looked_at_and_followed() {
 }
 
 #[test]
-fn whoever_stops_reading_breaks_nothing() {
+fn closed_pipe_ends_follow_without_an_error() {
     let network = Network::start("pipe");
     let mut child = network
         .command(&["block", "1", "--follow"])

@@ -85,7 +85,7 @@ fn a_killed_network_leaves_nobody_behind() {
     let validator = network.validators().remove(0);
     network.kill();
     let end = Instant::now() + Duration::from_secs(20);
-    // Whoever adopts it may not be in a hurry to bury it.
+    // The process that adopts it may reap it late, so a zombie counts as ended.
     let runs = || {
         let status = fs::read_to_string(format!("/proc/{validator}/status"));
         status.is_ok_and(|text| !text.contains("State:\tZ"))

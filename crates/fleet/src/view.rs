@@ -319,7 +319,7 @@ pub struct QueueView {
     pub running: Vec<OpenJob>,
 }
 
-/// A worker that was heard of recently, or holds a job.
+/// A worker that was seen recently, or holds a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerView {
     /// Id of the runner.

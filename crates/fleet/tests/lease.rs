@@ -162,7 +162,7 @@ fn after_an_outage_the_dead_still_expire() {
     assert_eq!(fleet.state(&id), AttemptState::Queued);
 }
 
-/// Fault 7, of an orchestrator that stands still for some seconds: whoever works keeps its lease.
+/// Fault 7: an orchestrator stalls for some seconds. Workers keep their leases.
 #[test]
 fn a_short_standstill_ends_no_lease_that_is_shorter() {
     let mut fleet = Fleet::new();
@@ -180,12 +180,12 @@ fn a_short_standstill_ends_no_lease_that_is_shorter() {
     assert!(!fleet.lease(&lease).state.live(), "and it ends as any other");
 }
 
-/// However often nobody can be heard: who is silent is gone some time, and what no heartbeat moves comes some time.
+/// Under constant outages a silent worker still loses its lease, and deadlines that heartbeats do not extend still pass.
 #[test]
 fn outages_again_and_again_keep_nothing_for_ever() {
     let policy = Policy::default();
     let ttl = u64::from(policy.lease_ttl_seconds);
-    // A second of each four is heard.
+    // The store accepts heartbeats in one second of four.
     let outage = |fleet: &mut Fleet| {
         fleet.pass(1);
         fleet.jump(3);
@@ -208,7 +208,7 @@ fn outages_again_and_again_keep_nothing_for_ever() {
     let beating = fleet.active("r1");
     for second in 1..=3 * ttl {
         outage(&mut fleet);
-        fleet.beat(&beating, second).expect("who is heard keeps its lease");
+        fleet.beat(&beating, second).expect("a live worker keeps its lease");
     }
     fleet.handle(Event::CancelJob { job_id: id }).reply.expect("asked to stop");
     let deadline = u64::from(fleet.policy.cancel_deadline_seconds);

@@ -94,7 +94,7 @@ fn a_grant_that_nobody_took_was_not_begun() {
 }
 
 #[test]
-fn whoever_gives_it_back_may_have_begun() {
+fn a_once_job_that_was_given_back_may_have_begun() {
     for failure in [Failure::RunnerShutdown, Failure::RunnerError] {
         let mut fleet = Fleet::new();
         let [id] = fleet.submit(vec![once()]);
@@ -256,7 +256,7 @@ fn what_was_begun_in_time_may_end_later() {
     assert_eq!(fleet.state(&id), AttemptState::Succeeded);
 }
 
-/// Nobody has its tags, or there is no room: it is not looked at by whoever asks for work.
+/// No worker has the job's tags, so no request for work reaches it: the sweep ends it.
 #[test]
 fn what_nobody_asks_for_ends_when_it_is_too_late() {
     let mut fleet = Fleet::new();

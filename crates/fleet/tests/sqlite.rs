@@ -228,7 +228,7 @@ async fn what_ended_first_makes_room_and_what_is_open_stays() {
     store.close().await.expect("closed");
 
     let store = Sqlite::open(&file, policy, NOW).await.expect("a store");
-    assert_eq!(ask(&store, large(7)).await, Err(Refusal::Full), "counted anew");
+    assert_eq!(ask(&store, large(7)).await, Err(Refusal::Full), "counted again at the start");
     let keep = Event::Forget { keep_seconds: 1_000_000 };
     let early = ask(&store, keep.clone()).await;
     let none = Reply::Forgot { runs: vec![], with_objects: vec![], more: false };

@@ -1,7 +1,7 @@
 //! The inputs that the fuzzer of frames starts from: whole lives of sessions, and one frame of each
 //! kind.
 //!
-//! They are committed under `fuzz/seeds/frame`; this test makes them anew and compares, so that they
+//! They are committed under `fuzz/seeds/frame`. This test regenerates and compares them, so that they
 //! stay valid. After a change of a frame or of the fuzzed world run it once with REMUDA_PIN=1.
 
 use remuda_link::frame::{

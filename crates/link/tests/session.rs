@@ -567,7 +567,7 @@ impl Pair {
         pair
     }
 
-    /// How many such frames are heard, said about one job after the other, until the session ends.
+    /// Sends frames, one job after the other, and returns how many are accepted before the session ends.
     fn flood(&mut self, jobs: usize, frame: impl Fn(JobId) -> Frame) -> usize {
         for heard in 0..10_000 {
             let job = id(heard % jobs);

@@ -250,7 +250,7 @@ where
         let (height, digest) = (block.height().get(), block.digest());
         let executed = self.chain.pending(height, &digest).expect("it was executed");
         self.seeds.carried(chain_state(&executed.state).newest_seed);
-        // On disk before anybody hears of the block: whoever does may ask for it.
+        // On disk before the block is announced: a subscriber may fetch it at once.
         self.history.record(height, block, &executed.receipts).await;
         self.pool.finalised(block, &self.chain);
     }

@@ -34,7 +34,7 @@ use commonware_utils::{NZDuration, NZU64, NZUsize};
 use rand_core::CryptoRng;
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
-/// One endless epoch: heights and rounds never start anew.
+/// A single endless epoch: heights and rounds never restart.
 const EPOCH_LENGTH: NonZeroU64 = NonZeroU64::MAX;
 const EPOCH: Epoch = Epoch::zero();
 /// Rounds that the engine remembers behind the newest final block.

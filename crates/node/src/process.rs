@@ -61,7 +61,7 @@ pub enum NodeError {
     /// Another chain is in the data directory.
     #[error(
         "{} holds the chain {found}, and the genesis is that of {expected}; \
-         give another data directory, or remove this one to start anew",
+         use another data directory, or remove this one to start from genesis",
         path.display()
     )]
     OtherChain { path: PathBuf, found: String, expected: B256 },

@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(parse_entry(&[0, 9, 1]), None);
     }
 
-    /// A header from outside may say anything; that must not stop whoever reads it.
+    /// An untrusted header may hold any range and must not crash its reader.
     #[test]
     fn impossible_ranges_are_targets_that_nothing_meets() {
         for (ops_start, ops_end) in [(0, 0), (9, 3), (u64::MAX, u64::MAX), (u64::MAX, 0)] {

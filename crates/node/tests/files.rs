@@ -240,7 +240,7 @@ fn key_of_another_validator_is_refused() {
     }
 }
 
-/// Whoever edits a genesis by hand makes another chain, and is told so.
+/// An edited genesis defines another chain, so its hash no longer matches.
 #[test]
 fn edited_genesis_is_noticed() {
     let directory = Directory::new("edited");

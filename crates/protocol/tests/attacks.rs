@@ -1038,7 +1038,7 @@ mod selection {
     }
 
     #[test]
-    fn policy_shadow_draws_whoever_is_healthy() {
+    fn policy_shadow_ignores_presence() {
         let (mut world, _) = present(0, 3, 0);
         let job = world.assigned(vote_job(3, Amount::cby(9)));
         assert_eq!(world.addresses(job).len(), 3);

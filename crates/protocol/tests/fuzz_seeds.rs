@@ -1,6 +1,6 @@
 //! The inputs that fuzzers start from: valid transactions, and whole lives of jobs.
 //!
-//! They are committed under `fuzz/seeds`; this test makes them anew and compares, so that they
+//! They are committed under `fuzz/seeds`. This test regenerates and compares them, so that they
 //! stay valid. After a change of an encoding or of the fuzzed world run it once with REMUDA_PIN=1.
 
 use crate::common;

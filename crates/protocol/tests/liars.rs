@@ -30,7 +30,7 @@ const BLOCKS: u64 = 120;
 /// What each of the last three runners, and the two hostile customers, are up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Liar {
-    /// Orders bonded work, challenges whoever did it, and lies as a judge.
+    /// Orders bonded work, challenges its runner, and lies as a judge.
     BondThief,
     /// Orders dust, work of a pool, and work that only few offer, which makes honest runners fail.
     DustJailer,

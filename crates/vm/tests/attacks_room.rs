@@ -78,7 +78,7 @@ fn a_machine_makes_nothing_of_what_its_program_only_mentions() {
     assert_eq!(result, Err(Ending::Stopped(Fatal::Memory)));
 }
 
-/// Equal texts stay one object, whoever made them first.
+/// Machines of one program share its names: a computed string still finds the attribute of that name.
 #[test]
 fn names_of_a_program_are_the_same_in_every_machine() {
     let source = "class A: pass\nA.abc = 1\nd = {'abc': 1}\nsetattr(A, ''.join(['a', 'bc']), 2)\nassert A.abc == 2 and d['abc'] == 1 and getattr(A, 'a' + 'bc') == 2\ndef f(*, abc=3): return locals()\nassert f() == {'abc': 3} and f(**{'ab' + 'c': 4}) == {'abc': 4}";

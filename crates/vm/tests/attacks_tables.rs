@@ -1,4 +1,4 @@
-//! Keys that begin at one place of a table's index: whoever walks over them pays for it.
+//! Colliding keys of a hash table: a lookup pays for the keys that it probes.
 
 use remuda_vm::{Ending, Limits, run_script};
 
@@ -77,7 +77,7 @@ fn names_that_collide_are_paid_for_where_they_are_looked_up() {
             round(&classes(&hostile), &format!("O.zz = 1; o.{hostile_last}")),
         ),
     ] {
-        // Whoever comes last passes the others.
+        // A lookup of the last key probes all others.
         assert!(hostile >= plain + 100 * count as u64, "{what}: {hostile} and {plain}");
     }
 }
@@ -88,7 +88,7 @@ fn numbers(count: usize) -> String {
 }
 
 #[test]
-fn tables_that_are_made_anew_are_paid_for_by_their_steps() {
+fn rebuilding_a_table_costs_its_probe_steps() {
     // As many as have other room in a copy.
     let count = 300;
     let hostile = format!("A = set({})\nE = set()\nL = list(A)", numbers(count));

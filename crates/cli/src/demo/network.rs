@@ -48,7 +48,7 @@ pub struct NetworkOptions {
     pub program: PathBuf,
     /// Least time between blocks.
     pub block_time: Duration,
-    /// Runners' names. Whoever is named here has money for a stake.
+    /// Runners' names. Genesis gives each runner enough for a stake.
     pub runners: Vec<String>,
     /// Programs that governance vouches for.
     pub pinned: Vec<B256>,

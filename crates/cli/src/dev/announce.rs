@@ -11,7 +11,7 @@ pub(super) fn announce(as_json: bool, home: &Path, network: &Initialised) {
         network.addresses.iter().map(|at| format!("http://{}", at.api)).collect();
     let text = if as_json { json(&apis, home, network) } else { render(&apis, home, network) };
     let mut stdout = std::io::stdout();
-    // Whoever started this may not read what it prints.
+    // The parent process may have closed its end of the pipe; the network runs anyway.
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 

@@ -100,7 +100,7 @@ impl Kept {
     /// Starts it again if it has ended; fails if that does not help.
     pub(super) fn revive(&mut self) -> Result<(), DevError> {
         let Ok(Some(status)) = self.child.try_wait() else { return Ok(()) };
-        // Whoever kills one, however often, wants to see it come back.
+        // SIGKILL is a user's fault injection: it counts as no failure, however often it is repeated.
         let failed = !status.success() && status.signal() != Some(SIGKILL);
         let failures = match failed && self.started.elapsed() < SOON {
             true => self.failures + 1,

@@ -36,7 +36,7 @@ pub enum FleetFailure {
         "the orchestrator at {url} asks for a token. Name a file with one: --token-file FILE; its own directory has some (submitter.token, viewer.token, worker.token)"
     )]
     NoToken { url: String },
-    #[error("the orchestrator at {url} does not know the token in {file}. Whoever runs it makes one with `remuda orchestrator token new`", file = .file.display())]
+    #[error("the orchestrator at {url} does not know the token in {file}. Its operator creates tokens with `remuda orchestrator token new`", file = .file.display())]
     WrongToken { url: String, file: PathBuf },
     #[error("the token in {file} does not allow this: {why}", file = .file.display())]
     Forbidden { file: PathBuf, why: String },
@@ -175,7 +175,7 @@ impl FleetFailure {
         }
     }
 
-    /// What a refusal means to whoever showed this token.
+    /// Explains a refusal in terms of the token file that the command used.
     pub(crate) fn of_refusal(
         code: String,
         message: String,

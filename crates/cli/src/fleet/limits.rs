@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 /// Show and set how many jobs with a label may run at a time, over all runs.
 ///
-/// A job has labels of its own choosing (`labels = ["deploy:production"]` in a run's file). Whoever may look
-/// may see limits; setting one takes an operator's token, and is written into the audit log.
+/// A job has labels of its own choosing (`labels = ["deploy:production"]` in a run's file). A viewer's
+/// token shows limits. Setting one takes an operator's token and is recorded in the audit log.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda fleet limits

@@ -23,7 +23,7 @@ struct Machines {
     workers: WorkerList,
 }
 
-/// Machines, and who of them was heard of lately.
+/// Enrolled machines and their workers seen recently.
 pub(super) async fn list(session: &Session) -> Result<(), Failure> {
     let machines = session.client.machines().await.map_err(|error| session.explain(error))?;
     let workers = session.client.workers().await.map_err(|error| session.explain(error))?;

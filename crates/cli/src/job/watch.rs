@@ -90,7 +90,7 @@ pub(super) async fn verdict(session: &Session, job: &JobView) -> Result<(), Fail
     Err(Failure::JobOver { job: job.id, end: end_of(&job.status), advice })
 }
 
-/// What whoever ordered it can do about it.
+/// What the submitter can do about this failure.
 async fn advice(session: &Session, job: &JobView, reason: FailureName) -> String {
     let text = match reason {
         FailureName::InsufficientRunners => {

@@ -33,7 +33,7 @@ pub(super) fn serve(
         let address = listener.local_addr().map_err(Failure::Start)?;
         let scheme = if config.tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{address}");
-        // Whoever does not read any more does not stop it.
+        // A closed pipe must not stop the orchestrator.
         let _ = out.show(&json!({ "url": url }), |_, _| format!("orchestrator {url}\n"));
         let served = orchestrator::serve(listener, config, crate::dev::stop_asked());
         Ok(served.await.map_err(FleetFailure::Serve)?)

@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(
             bucket.keys_file.as_deref(),
             Some(here.as_path()),
-            "as whoever named it meant it"
+            "relative to the working directory of the command"
         );
         assert!(settings.config().is_err(), "the keys are not there");
     }

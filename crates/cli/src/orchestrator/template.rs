@@ -24,7 +24,7 @@ pub(super) struct InitOptions {
     /// Keep rows in PostgreSQL instead of a file; others may share it.
     #[arg(long, value_name = "URL")]
     pub(super) postgres: Option<String>,
-    /// No tokens: whoever reaches it may do everything. Only on an address of this machine.
+    /// No tokens: every client has full access. Requires a loopback address.
     #[arg(long)]
     pub(super) open: bool,
     /// Serve TLS with this certificate chain, in PEM, the server's own certificate first.
@@ -150,7 +150,7 @@ impl InitOptions {
              listen = \"{listen}\"\n\n\
              # Rows are in fleet.db beside this file, or in PostgreSQL, which others may share.\n\
              {postgres}\n\n\
-             # Without tokens whoever reaches it may do everything: for one machine alone.\n\
+             # No tokens: every client has full access. For a single machine only.\n\
              open = {open}\n\
              # Without [tls] it listens on an address of this machine only, unless `insecure` is set. Then anyone\n\
              # on the network path can read tokens, leases and job variables.\n\

@@ -14,7 +14,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Where objects are, for whoever has a viewer's token.
+/// Path of the object API. It takes a viewer's token.
 const OBJECTS: &str = "/api/v1/objects/";
 /// Longest name of a job's folder, before what is put behind it.
 const FOLDER_BYTES_MAX: usize = 200;
@@ -193,7 +193,7 @@ async fn fetch(
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    // Under another name until it is whole: whoever is stopped leaves nothing that looks like it.
+    // Download to a temporary name, so that an interrupted download cannot be taken for a whole file.
     let (half, whole) = (at.with_file_name(HALF), at.clone());
     let _ = fs::remove_file(&half);
     let mut file = OpenOptions::new().write(true).create_new(true).open(&half).map_err(failed)?;

@@ -91,8 +91,8 @@ pub(super) async fn earlier(
     printer.finish(&jobs)
 }
 
-/// Asks. Whoever follows goes on when an orchestrator that was there before is there again. An answer that
-/// nobody understands is one: it would stay so.
+/// Calls the orchestrator. With `patient`, as for `--follow`, retries until it is reachable again. A malformed
+/// answer is a final error: a retry would return the same.
 async fn ask<T, F: Future<Output = Result<T, ClientError>>>(
     session: &Session,
     patient: bool,
@@ -246,7 +246,7 @@ fn line_of(session: &Session, names: Option<usize>, name: &str, line: &[u8]) -> 
     }
 }
 
-/// Bytes as they are, for whoever reads them.
+/// Writes raw bytes to standard output.
 fn write(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Failure::Output)

@@ -58,7 +58,7 @@ pub(super) async fn watch(session: &Session, run: &RunId) -> Result<(), Failure>
     loop {
         match follow(session, run, &mut seen, &mut warned).await? {
             Some(view) => return verdict(session, &view),
-            // Whoever is asked a second time tells everything, so nothing was missed.
+            // A new stream begins with the whole run, so reconnecting loses no change.
             None => {
                 let since = *away.get_or_insert_with(|| {
                     note("the orchestrator cannot be reached; trying again");
@@ -84,7 +84,7 @@ async fn follow(
 ) -> Result<Option<RunView>, Failure> {
     let views = match session.client.watch(run).await {
         Ok(views) => views,
-        // Before anything was seen, whoever is asked is the wrong one.
+        // A first connection that fails means a wrong URL: report it. Later failures are outages: retry.
         Err(ClientError::Unreachable { .. }) if !seen.is_empty() => return Ok(None),
         Err(error) => return Err(session.explain(error)),
     };
@@ -174,7 +174,7 @@ async fn shortage(session: &Session, view: &RunView, warned: &mut BTreeSet<JobId
             ),
             (_, true) => format!("{name} waits: the orchestrator has heard of no worker lately"),
             (known, false) => format!(
-                "{name} waits: no worker that the orchestrator has heard of lately ({known}) has the tags \
+                "{name} waits: no worker seen recently ({known}) has the tags \
                  {}. Start one that has: remuda worker init DIR{flags}",
                 tags.join(", ")
             ),

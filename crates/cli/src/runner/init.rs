@@ -26,8 +26,8 @@ pub(super) fn init(
         move |source| Failure::File { path, source }
     };
     if !status.ip().is_loopback() {
-        let text = "--status must be an address of this machine, such as 127.0.0.1:8090: whoever reaches \
-                    the page can drain the runner";
+        let text = "--status must be a loopback address, such as 127.0.0.1:8090: any client of the page \
+                    can drain the runner";
         return Err(Failure::Usage(text));
     }
     let settings = directory.join(SETTINGS);

@@ -29,7 +29,7 @@ pub(super) fn run(path: &Path, json_logs: bool) -> Result<(), Failure> {
         if asked {
             say("stopping; what is open is in the journal and goes on at the next start");
         }
-        // Whoever restarts what fails must see that it did.
+        // A supervisor such as systemd restarts on failure, so a broken runner must exit nonzero.
         let failed = runner.failed();
         runner.stop().await;
         match failed {
@@ -46,7 +46,7 @@ fn announce(runner: &Handle) {
     }
 }
 
-/// To whoever still reads: a runner does not end because nobody does.
+/// Writes to standard error and ignores failures: a closed pipe must not stop the runner.
 fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

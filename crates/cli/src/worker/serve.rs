@@ -21,7 +21,7 @@ pub(super) fn serve(
 ) -> Result<(), Failure> {
     let settings = Settings::read(path, fleet.trust())?;
     if fleet.names_another(settings.orchestrator()) {
-        // Whoever set a variable for other commands is not to be stopped by it.
+        // REMUDA_ORCHESTRATOR may be set for other commands, so a mismatch is only a warning.
         let own = settings.orchestrator();
         eprintln!(
             "this worker works for {own}, as its worker.toml says; --orchestrator is for `remuda worker init`"

@@ -252,7 +252,7 @@ impl Drop for Network {
 /// A port that is free for each of so many validators, and so are those for their APIs, 100 above.
 pub(crate) fn free_port(validators: u16) -> u16 {
     /// Tests of one process take ports in turn. Those of others have 200 ports of their own, all
-    /// below those that the system gives to whoever connects.
+    /// below the ephemeral range.
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = 10_000 + (std::process::id() % 110) as u16 * 200;
     for _ in 0..90 {

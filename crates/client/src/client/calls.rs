@@ -131,10 +131,10 @@ impl Client {
         self.get(format!("/transaction/{}/status", HexHash(hash))).await
     }
 
-    /// Waits until a transaction is in a finalised block, whoever handed it in: how to go on
-    /// waiting after a connection was lost. A node that does not have it, or does not answer, is
-    /// asked again until patience ends: the transaction may be on its way there, and the node on its
-    /// way back.
+    /// Waits until a transaction is in a finalised block. Another client may have submitted it, so a
+    /// caller can resume waiting after it lost its connection. A node that does not know the
+    /// transaction or does not answer is polled until patience ends: gossip may still deliver the
+    /// transaction, and the node may recover.
     pub async fn await_receipt(
         &self,
         hash: TxHash,

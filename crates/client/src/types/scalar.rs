@@ -110,7 +110,7 @@ impl FromStr for HexAddress {
         let digits = text.trim_start_matches("0x");
         let mixed = digits.bytes().any(|digit| digit.is_ascii_uppercase())
             && digits.bytes().any(|digit| digit.is_ascii_lowercase());
-        // Whoever mixes them writes a checksum, and money should not go where it does not hold.
+        // Mixed case is an EIP-55 checksum. A wrong one is a typing error that would misdirect money.
         if mixed && !address.to_checksum(None).ends_with(digits) {
             return Err(ScalarError::Checksum);
         }

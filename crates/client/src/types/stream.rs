@@ -1,7 +1,7 @@
 //! What `/events` sends.
 //!
-//! One message per block, with the block's height as its id: whoever comes back with the last id
-//! continues with the next block, and nothing inside a block can be missed or seen twice.
+//! One message per block, with the block's height as its id. A client that reconnects with the last
+//! id continues with the next block, so it neither misses nor repeats an event of a block.
 
 use super::event::EventBody;
 use super::receipt::CauseName;

@@ -32,7 +32,7 @@ pub enum SignatureError {
     Wrong,
     #[error("the signature's time is off; use the time in the answer's `remuda-time`")]
     Clock,
-    #[error("this request was sent before; sign each anew")]
+    #[error("this signature was used before; sign each request with a fresh nonce")]
     Replayed,
 }
 

@@ -75,7 +75,7 @@ fn advance(lease: &mut LeaseRecord, phase: Phase) {
     }
 }
 
-/// Until the lease ends if nothing more is heard. A runtime that ends sooner is told too.
+/// Seconds until the lease ends without another heartbeat, or until `max_runtime` if that is sooner.
 pub(super) fn remaining(now: &LeaseClock, lease: &LeaseRecord) -> u32 {
     let expires = lease.expires.end(now, lease.ttl_seconds);
     let end = lease.runtime_ends_at(now).map_or(expires, |end| end.min(expires));

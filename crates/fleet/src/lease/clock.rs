@@ -9,10 +9,10 @@
 //! observe(now):                        # events are decided at `now`; the first starts the clock
 //!     gap = now - wall                 # none, if the event was sent before the last one: time stands still
 //!     lease += gap                     if gap <= patience
-//!     lease += token(gap)              otherwise: nobody looked at the clock, so nobody was heard
+//!     lease += token(gap)              otherwise: the process stood still and received no heartbeats
 //!     wall = now
 //!
-//! lost(until):                         # a write failed or took long: nobody was heard before `until`
+//! lost(until):                         # a write failed or was slow: no heartbeat counted before `until`
 //!     lease += token(until - wall)
 //!     wall = until
 //!
@@ -32,8 +32,8 @@
 //!     until                            otherwise
 //! ```
 //!
-//! A store keeps the state together with the rows that were decided by it. A decision that could not be kept was not
-//! heard: the store goes back to the state that it has and reports the time as lost ([`WrittenClock`]). Every
+//! A store writes the state in one transaction with the rows that it decided. If the write fails, the events did not
+//! happen: the store returns to the last written state and reports the time as lost ([`WrittenClock`]). Every
 //! millisecond of `wall` is passed once, so no gap is credited twice.
 //!
 //! Times that people chose or see (submission, end, "not begun after") are times on the store's clock.
@@ -137,7 +137,8 @@ impl WrittenClock {
         *self = Self::new(decided);
     }
 
-    /// Nothing that was decided since the last success holds, and nobody was heard. Returns the reading to go on from.
+    /// Discards all decisions since the last successful write, heartbeats included. Returns the reading to continue
+    /// from.
     pub(crate) fn failed(&mut self, until: Millis) -> LeaseClock {
         self.written.lost(until);
         self.failing = true;

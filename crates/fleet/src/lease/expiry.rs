@@ -24,7 +24,7 @@ pub enum Expiry {
 pub fn expiry(now: &LeaseClock, lease: &LeaseRecord) -> Option<Expiry> {
     let due = lease.due_at(now).filter(|due| *due <= now.lease)?;
     Some(match lease {
-        // Whoever goes silent after a request to stop is not started again elsewhere.
+        // A job that was asked to stop is not requeued if its worker goes silent.
         LeaseRecord { cancel: Some(_), .. } => Expiry::CancelForced,
         _ if lease.runtime_ends_at(now) == Some(due) => Expiry::RuntimeOver,
         LeaseRecord { state: LeaseState::Granted, .. } => Expiry::NeverAcked,
@@ -48,7 +48,7 @@ pub(super) fn apply(
         Expiry::CancelForced => (LeaseState::Canceled, AttemptState::Canceled),
     };
     match expiry {
-        // Whoever acknowledged may have begun.
+        // The worker acknowledged the lease, so the job may have begun.
         Expiry::Expired if job.order.retry.once => {
             retry::end(job, AttemptState::Failed, EndReason::Lost, now);
         }

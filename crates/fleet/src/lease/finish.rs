@@ -112,7 +112,7 @@ pub(super) fn complete(
     };
     lease.attempt_state = status;
     match RetryClass::of(job, message.status, message.failure) {
-        // It was stopped, whoever wished it first.
+        // A worker that shuts down and a cancel request coincided: the job counts as canceled.
         RetryClass::Returned if lease.cancel.is_some() => {
             lease.attempt_state = AttemptState::Canceled;
             retry::end(job, AttemptState::Canceled, EndReason::CancelAcked, now);

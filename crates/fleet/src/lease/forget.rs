@@ -5,10 +5,10 @@ use super::handle::Transition;
 use super::rows::Rows;
 use crate::time::Millis;
 
-/// Runs are kept so long after their end, whatever room there is: whoever lost the answer to a submission
-/// may send it again, and has to find that it was done.
+/// Runs are kept this long after their end even if memory is short: a submitter that lost the answer to a
+/// submission may repeat it, and must find the run that it already made.
 const KEPT_MILLIS_MIN: u64 = 60_000;
-/// Jobs that are forgotten at a time: whoever beats meanwhile waits for it.
+/// Most jobs forgotten per transaction: heartbeats wait for it.
 pub(crate) const JOBS_MAX: usize = 1_000;
 /// Bytes of logs, likewise.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;

@@ -236,7 +236,7 @@ impl<R: Rows> Transition<'_, R> {
         cancel_token: Option<CancelToken>,
         request: LeaseRequest,
     ) -> Result<Reply, Refusal> {
-        // Here, and not before: whoever waits for work may be expelled meanwhile.
+        // Checked at the grant: a machine may be expelled while its request for work waits.
         let machine = request.runner_id.key().and_then(|key| self.rows.worker(&key));
         if machine.is_some_and(|machine| machine.expelled_at.is_some()) {
             return Err(Refusal::Expelled);
@@ -300,7 +300,7 @@ impl<R: Rows> Transition<'_, R> {
     fn ack(&mut self, message: &AckLease) -> Result<Reply, Refusal> {
         let mut lease = self.live(&message.lease_id, &message.runner_id)?;
         let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
-        // Whoever asks for the first time has not begun. Its lease expires, and the job with it.
+        // Before its first acknowledgement a worker has not begun the job. The lease expires, and the job with it.
         if lease.state == LeaseState::Granted && job.too_late(self.now.wall) {
             return Err(Refusal::TooLate);
         }

@@ -97,8 +97,8 @@ pub(super) fn upload(
     })
 }
 
-/// The lease is live: as long as it is, what it was allowed to write may stay. How many bytes it may have, if
-/// it is what the lease asked for last: then the row is proof enough, whoever sealed the grant.
+/// Checks that a live lease may keep this object. Returns the granted size if the object is the lease's last upload:
+/// then the row proves the grant, regardless of which orchestrator signed it.
 pub(super) fn stored(lease: &LeaseRecord, path: &str) -> Result<Option<u64>, Refusal> {
     if lease.state == LeaseState::Granted {
         return Err(Refusal::NotAcked);

@@ -49,8 +49,8 @@ pub struct Policy {
     /// ended are forgotten before their time; at the end of it no more are taken. Open runs of one
     /// submitter take half of it at most.
     pub rows_bytes_max: u64,
-    /// From so many different sets of tags and labels on that one submitter's open jobs have, no more of its runs are
-    /// taken, in stores that keep rows in memory: whoever asks for work may have to look at each.
+    /// Most distinct sets of tags and labels among one submitter's open jobs; at the limit its further runs are
+    /// refused. For stores that keep rows in memory: a request for work may scan every set.
     pub tag_sets_max: usize,
 }
 

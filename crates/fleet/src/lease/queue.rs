@@ -289,8 +289,8 @@ fn change_heads(
 /// Walks over the heads whose tags a runner has.
 ///
 /// Sets are in the order of their sorted tags, as words in a dictionary. At the first tag of a set that
-/// the runner does not have, all sets that begin alike are passed over at once: whoever submits jobs for
-/// runners that do not exist, each for another one, does not make others wait.
+/// the runner does not have, all sets with that prefix are skipped at once: a submitter of jobs that each
+/// need a different nonexistent tag does not slow down the queue.
 struct Fitting<'a> {
     heads: &'a Heads,
     capabilities: &'a BTreeSet<Tag>,

@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// A machine whose runners are believed: what they sign with this key.
+/// An enrolled machine. Requests signed with its key are accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WorkerRecord {
-    /// The key.
+    /// Public key of the machine.
     pub key: WorkerKey,
-    /// Whose token let it in.
+    /// Owner of the token that enrolled it.
     pub enrolled_by: String,
-    /// When.
+    /// Time of enrolment.
     pub enrolled_at: Millis,
-    /// Nothing that it signs is believed since then.
+    /// Requests of the machine are refused since this time.
     pub expelled_at: Option<Millis>,
 }
 
@@ -43,7 +43,7 @@ pub struct RunRecord {
     /// Whose run that is, if another one's token repeats it: it stays theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun_for: Option<String>,
-    /// The run that has begun anew what this one never began and that may be begun once only.
+    /// The run that took over this run's `once` jobs, none of which had begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun_by: Option<RunId>,
     /// At most so many jobs at a time.
@@ -230,11 +230,11 @@ pub enum Standing {
 pub struct Outcome {
     /// SUCCEEDED, FAILED, CANCELED or TIMED_OUT.
     pub status: AttemptState,
-    /// Why.
+    /// Cause of the end.
     pub reason: EndReason,
     /// Whether somebody should look: it was tried as often as it may be and did not come to an end.
     pub dead_letter: bool,
-    /// When.
+    /// Time of the end, on the store's clock.
     pub at: Millis,
 }
 
@@ -371,9 +371,9 @@ pub struct LastUpload {
 /// A stop that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cancel {
-    /// Why.
+    /// Cause of the request.
     pub reason: CancelReason,
-    /// Then it is forced.
+    /// The job is canceled by force after this deadline.
     pub deadline: Deadline,
 }
 

@@ -9,7 +9,8 @@ use crate::id::{Fence, RunId};
 use crate::message::{JobSubmission, Label, RunSubmission};
 
 impl<R: Rows> Transition<'_, R> {
-    /// It stays whose it was, whoever asks for it: its steps are theirs, and so is what they find in caches.
+    /// The submitter of the old run owns the new one, even if an operator asks for it: the steps are the submitter's,
+    /// and so are the caches that they read.
     pub(super) fn rerun(
         &mut self,
         of: RunId,
@@ -34,7 +35,7 @@ impl<R: Rows> Transition<'_, R> {
         {
             return Err(Refusal::OnceOnly);
         }
-        // Whoever submitted it may have been allowed more.
+        // The token of the original submission may have allowed a higher priority.
         let orders = jobs.iter().map(|job| {
             let mut order = JobSubmission::clone(&job.order);
             order.priority = order.priority.min(priority_max);

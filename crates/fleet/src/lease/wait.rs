@@ -1,5 +1,5 @@
-//! Why a job is not being done: what holds one back that nobody has, and how long nothing was heard of who has
-//! it. For people, from rows alone; nothing is decided by it.
+//! Explains why a job makes no progress: what holds back a queued job, and how long the worker of a leased job has
+//! been silent. For display only: it reads rows and decides nothing.
 
 use super::clock::LeaseClock;
 use super::policy::Policy;
@@ -57,11 +57,11 @@ pub fn wait(now: &LeaseClock, job: &JobRecord, reached: Option<&Reached>) -> Opt
     Some(wait).filter(|_| job.standing == Standing::Queued)
 }
 
-/// Nothing was heard of who has a lease, for longer than it should be.
+/// Heartbeats of a lease's holder are overdue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
     pub seconds: u32,
-    /// Until the lease ends, if it goes on.
+    /// Until the lease ends without another heartbeat.
     pub ends_in_seconds: u32,
 }
 

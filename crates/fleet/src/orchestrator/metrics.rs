@@ -56,7 +56,7 @@ pub(super) async fn metrics(
         ("jobs_waiting", "Jobs waiting for a runner", counts.waiting),
         ("jobs_held", "Jobs held by a runner", counts.held),
         ("runners_waiting", "Runners waiting for a job", app.0.waiters.len() as u64),
-        ("runners_known", "Runners heard of recently that have not left", runners),
+        ("runners_known", "Runners seen recently that have not left", runners),
         ("workers_desired", "Runners that would be busy, without jobs held back by limits", {
             counts.desired()
         }),

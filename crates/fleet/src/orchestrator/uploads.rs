@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_slow_for_a_minute_does_not_keep_its_room() {
+    fn uploads_below_the_rate_floor_for_a_minute_end() {
         let began = Instant::now();
         let at = |seconds: u64| began + Duration::from_secs(seconds);
         let enough = usize::try_from(60 * BYTES_PER_SECOND_MIN).expect("a number");

@@ -27,7 +27,7 @@ use tokio::time::{Instant, sleep_until};
 /// Most streams. Each reads its run every second.
 pub(super) const WATCHED_MAX: usize = 1_024;
 /// How long a view is shared, unless it is invalidated. Shorter than the interval of one stream, so a single
-/// watcher always reads anew.
+/// watcher always gets fresh data.
 const SHOWN: Duration = Duration::from_millis(900);
 const _: () = assert!(SHOWN.as_millis() < LOOK.as_millis());
 /// Shortest time between two reads of a run, for all watchers together.

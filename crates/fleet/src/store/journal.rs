@@ -103,7 +103,7 @@ impl Rows for Journal<'_> {
         let jobs = self.tables.jobs_of(id);
         let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();
         self.changes.forgotten.push((id.clone(), places));
-        // Whoever comes under the same name afterwards has nothing of it.
+        // A later run with the same id must not inherit pending changes.
         for job in &jobs {
             self.changes.jobs.remove(job);
         }

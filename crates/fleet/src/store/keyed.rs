@@ -1,7 +1,7 @@
-//! Rows that are found by their keys, however many there are: of random ids, a tree compares a dozen for each look.
+//! Rows in a hash map by key: with random ids, a lookup in a tree compares a dozen keys.
 //!
-//! Whoever walks over them has them in the order of their keys, so that nothing depends on how they lie. That is for tests
-//! and for few; what is looked at in order has an index that is a tree.
+//! Iteration sorts by key, so that no result depends on the hash order. It is for tests and small tables; ordered
+//! scans use an index that is a tree.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

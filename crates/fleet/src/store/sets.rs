@@ -1,5 +1,5 @@
-//! How many different sets of tags and labels a submitter's open jobs have: whoever asks for work may have to look at
-//! each, and so may a limit that is reached.
+//! Counts the distinct sets of tags and labels of each submitter's open jobs: a request for work may scan every set,
+//! and so may a limit that is reached.
 
 use crate::lease::JobRecord;
 use crate::message::{Label, Tag};

@@ -376,7 +376,7 @@ impl Rows for Tables {
 
     fn put_label(&mut self, label: LabelRecord) {
         self.queue.set_gate(&Gate::Label(label.label.clone()), label.has_room());
-        // Whoever submits chooses labels: those that nothing is known of are not kept.
+        // Submitters choose labels freely, so a label without limit or use is dropped to bound the table.
         if label.is_plain() {
             self.labels.remove(&label.label);
         } else {

@@ -21,7 +21,7 @@ pub enum WaitReason {
     RunLimit,
     /// The limit of a label is reached. More workers would not help.
     LabelLimit,
-    /// No worker that was heard of recently has its tags.
+    /// No worker seen recently has its tags.
     NoWorker,
     /// A free worker, after the jobs before it.
     Turn,
@@ -96,9 +96,7 @@ impl fmt::Display for WaitView {
                 write!(f, "held back by the label {label}: {running} at work, {limit} allowed")
             }
             (WaitReason::LabelLimit, ..) => f.write_str("held back by the limit of a label"),
-            (WaitReason::NoWorker, ..) => {
-                f.write_str("no worker that was heard of lately has its tags")
-            }
+            (WaitReason::NoWorker, ..) => f.write_str("no worker seen recently has its tags"),
             (WaitReason::Turn, ..) => f.write_str("waits for a free worker"),
             (WaitReason::Other, ..) => f.write_str("waits"),
         }

@@ -14,7 +14,7 @@ fn long_job() -> Value {
     json!({ "name": "a", "job_spec": spec })
 }
 
-/// A worker with this clock that has a job, and its run. Whoever is there already has one, and takes no other.
+/// Starts a worker with this clock offset and gives it a job. Earlier workers are busy, so they do not take it.
 async fn begin(fleet: &Fleet, name: &str, clock_offset: i64) -> (Peer, String) {
     let worker = fleet.worker_with(name, json!({ "clock_offset": clock_offset }));
     let run = fleet.submit(vec![long_job()]).await;

@@ -42,8 +42,8 @@ async fn beat(fleet: &Fleet, runner: &Runner, seq: u64) -> bool {
     fleet.post("/internal/heartbeat", beat).await["extend_lease"] == true
 }
 
-/// Fault 13: 3,000 runners beat in phase, and then two thirds of them fall silent together. Whoever
-/// beats keeps its lease, however many others end in the same sweeps.
+/// Fault 13: 3,000 runners send heartbeats in phase, and then two thirds of them fall silent together. The
+/// others keep their leases, however many expire in the same sweeps.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runners_that_beat_in_phase_keep_their_leases_while_others_expire() {
     let fleet = Fleet::start(json!({ "lease_ttl_seconds": TTL_SECONDS, "losses_max": 5 }));

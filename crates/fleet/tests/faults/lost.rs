@@ -1,5 +1,5 @@
-//! Answers that are lost: what was asked has had its effect, and whoever asked cannot know. Every message is
-//! sent again until it is answered, and counts once.
+//! Lost answers: the request has taken effect, but its sender cannot know. Senders repeat every message
+//! until it is answered, and it counts once.
 
 use crate::faults::peer::{Door, Fleet, gone, job, mark};
 use serde_json::{Value, json};
@@ -192,8 +192,8 @@ async fn a_result_whose_answer_is_lost_is_accepted_again() {
     assert_eq!(fleet.counted("fleet_jobs_ended_total{status=\"SUCCEEDED\"}").await, 2);
 }
 
-/// A lease is over with the result, and heartbeats are told so. Whoever hears that says no more under it, though it never
-/// hears that its result was taken.
+/// A result ends the lease, and the answers to heartbeats say so. A worker that learns of the end stops repeating the
+/// result, even if no acknowledgement arrived.
 #[tokio::test]
 async fn a_result_is_not_said_again_after_a_heartbeat_was_told_that_the_lease_is_over() {
     const MANY: usize = 1_000;

@@ -22,7 +22,7 @@ fn out_of_memory(view: &Value) {
     assert_eq!(job["summary"], "Memory limit exceeded.", "{view}");
 }
 
-/// Whoever was there before does the next job.
+/// The same worker completes the next job.
 async fn goes_on(fleet: &Fleet, view: &Value) {
     let fits = "head -c 8M /dev/zero | tail | wc -c";
     let next = fleet.ended(&fleet.submit(vec![job("next", fits)]).await).await;

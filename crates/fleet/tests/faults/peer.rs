@@ -374,7 +374,7 @@ impl Drop for Door {
 async fn carry(inside: &mut TcpStream, addresses: Vec<String>, toll: Option<Arc<Toll>>) {
     for address in addresses {
         if let Ok(mut outside) = TcpStream::connect(&address).await {
-            // Whoever goes away in the middle has gone, as without a proxy.
+            // A connection that breaks midway ends, as without a proxy.
             let _ = match toll {
                 Some(toll) => toll.pass(inside, &mut outside).await,
                 None => copy_bidirectional(inside, &mut outside).await.map(drop),
@@ -398,7 +398,7 @@ impl Toll {
         outside.write_all(&[head.as_bytes(), &body].concat()).await?;
         let (answer, said) = tokio::select! {
             answer = http_message(outside) => answer?,
-            // Whoever waits no more takes its question back.
+            // The client closed its connection: drop the request.
             _ = inside.read_u8() => return Ok(()),
         };
         if self.lost(&head, &said) {

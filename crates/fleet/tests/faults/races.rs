@@ -35,8 +35,8 @@ async fn at_the_last_moment(fleet: &Fleet, runner: String, after: Duration) -> S
     }
 }
 
-/// Fault 3: the sweeper, which comes ten times in a second here, races `Complete`. Whoever is first,
-/// the job ends as that one says, and stays so.
+/// Fault 3: the sweeper, which runs ten times a second here, races `Complete`. The first to commit decides
+/// the job's final state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_that_races_the_sweeper_counts_wholly_or_not_at_all() {
     let fleet = Fleet::start(json!({ "lease_ttl_seconds": 1, "losses_max": 100 }));

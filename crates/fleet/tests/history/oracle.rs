@@ -356,7 +356,7 @@ impl<P: Place> Oracle<P> {
         Ok(())
     }
 
-    /// Time went by in which nobody was heard. No lease that was alive ends by it, and none is written.
+    /// Time passes in an outage. It ends no live lease and changes no row of one.
     async fn outage(&mut self) -> Checked {
         let (before, after) = (self.clock, self.reading());
         prop_assert!(after.lease.0 - before.lease.0 <= 500, "an outage is no time for leases");
@@ -386,7 +386,7 @@ impl<P: Place> Oracle<P> {
         for n in 0..3 {
             self.send(Event::SetLimit { label: label(n), limit: None }).await?;
         }
-        // Each round ends a lease or an attempt; whoever is silent expires meanwhile.
+        // Each round ends a lease or an attempt; leases of silent runners expire meanwhile.
         for round in 0..2_000 {
             if self.tables.runs().all(|run| run.open == 0) {
                 prop_assert!(self.tables.labels().all(|label| label.in_use == 0));

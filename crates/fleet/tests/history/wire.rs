@@ -94,7 +94,7 @@ fn read(success: bool, bytes: &[u8]) -> Result<Reply, Refusal> {
             Ok(Message::CompleteAck(message)) => Reply::Completed(message),
             Ok(Message::CancelAckAck(message)) => Reply::Canceled(message),
             Ok(Message::LogAck(message)) => Reply::Logged(message),
-            // Its proof is for whoever uses it.
+            // The grant's signature is for the upload alone and is not compared.
             Ok(Message::UploadGranted(mut message)) => {
                 message.grant = None;
                 Reply::Upload(message)

@@ -148,7 +148,7 @@ async fn a_clock_that_is_off_is_told_the_time() {
 }
 
 #[tokio::test]
-async fn a_lease_is_of_no_use_with_another_key() {
+async fn a_lease_is_bound_to_the_key_of_its_machine() {
     let server = guarded().await;
     let (key, thief) = (enrolled(&server).await, enrolled(&server).await);
     let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });

@@ -117,8 +117,8 @@ async fn leases_end_whatever_a_bucket_does() {
     }
 }
 
-/// A new run would lose its objects with those of the old one. Whoever submits it must not take this for a run
-/// that was taken before, and wait for its end.
+/// Deleting the old run's objects would delete those of a new run with the same id. The refusal has its own code: the
+/// submitter must not take it for an earlier acceptance and wait for the run's end.
 #[tokio::test]
 async fn an_id_is_refused_by_its_own_word_while_objects_of_an_earlier_run_are_to_go() {
     let bucket = bucket().await;

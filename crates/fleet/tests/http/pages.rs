@@ -190,7 +190,7 @@ async fn a_job_that_nobody_can_do_says_so_until_somebody_can() {
     };
     let plain = json!({ "runner_id": "runner_a", "capabilities": [] });
     server.ok("/internal/lease", plain).await;
-    assert!(html().await.contains("no worker that was heard of lately has the tags gpu"));
+    assert!(html().await.contains("no worker seen recently has the tags gpu"));
     let able = json!({ "runner_id": "runner_b", "capabilities": ["gpu"] });
     assert_eq!(server.ok("/internal/lease", able).await["type"], "LeaseGranted");
     assert!(!html().await.contains("no worker"));

@@ -379,7 +379,7 @@ async fn a_large_run_is_shown_in_pages_without_what_its_jobs_left_behind() {
     assert!((0..JOBS).map(|n| format!("job-{n}")).eq(names) && whole.next.is_none());
     let alone = client.job(&whole.jobs[0].job_id).await.expect("a job");
     assert_eq!(alone.artifacts.len(), 255);
-    // Whoever watches is told of a job on the last page, too.
+    // Watchers also see changes of jobs on the last page.
     let mut views = std::pin::pin!(client.watch(&id).await.expect("a stream"));
     let first = views.next().await.expect("a view").expect("a run");
     assert_eq!(first.jobs.len(), JOBS);

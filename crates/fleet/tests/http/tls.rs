@@ -159,7 +159,7 @@ async fn a_certificate_of_an_unknown_authority_is_refused_and_a_private_one_can_
         assert!(refused.to_string().contains("--ca-file"), "{refused}");
     }
     client(&server.url, &authority.trust()).token().await.expect("believed");
-    // Whoever has the name's certificate has it for that name only.
+    // A certificate is valid only for the name that it was issued for.
     let elsewhere = server.url.replace("127.0.0.1", "localhost");
     let refused = client(&elsewhere, &authority.trust()).token().await.expect_err("another name");
     assert!(refused.to_string().contains("localhost"), "{refused}");

@@ -146,12 +146,12 @@ fn a_cancellation_a_crash_and_a_lost_message() {
 }
 
 #[test]
-fn an_orchestrator_that_starts_anew_and_a_crash() {
+fn an_orchestrator_restart_and_a_crash() {
     check(World { drops: 1, crashes: 1, restarts: 1, ..World::default() });
 }
 
 #[test]
-fn an_orchestrator_that_starts_anew_and_a_cancellation() {
+fn an_orchestrator_restart_and_a_cancellation() {
     check(World { cancels: 1, crashes: 1, restarts: 1, ..World::default() });
 }
 

@@ -21,7 +21,7 @@ pub struct World {
     pub repeats: u8,
     pub crashes: u8,
     pub cancels: u8,
-    /// How often the orchestrator starts anew, and gives leases their grace.
+    /// How often the orchestrator restarts and gives leases their grace.
     pub restarts: u8,
     /// How often it stands still until something is due.
     pub stills: u8,
@@ -52,7 +52,7 @@ pub struct State {
     pub tables: Tables,
     now: Millis,
     pub runners: [Runner; 2],
-    /// How often each began anew: a new process has a new id.
+    /// Restarts of each runner: a new process has a new id.
     lives: [u8; 2],
     /// What is under way, and how often.
     net: BTreeMap<Packet, u8>,

@@ -32,7 +32,7 @@ async fn pages_go_live_to_the_end_of_a_run_without_a_word_of_complaint_from_the_
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts/browser.mjs");
     let mut command = Command::new("node");
     command.arg(script).arg(browser).arg(&server.url);
-    // For whoever wants to see for himself.
+    // Screenshots for manual inspection.
     command.args(std::env::var_os("REMUDA_PICTURES"));
     command.env("GATE", folder.join("gate")).kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await.expect("an end");

@@ -227,11 +227,11 @@ fn calls_off(worker: &Path, told: mpsc::UnboundedSender<()>, log: Arc<Mutex<Stri
         .route("/api/v1/internal/cancel-ack", post(end))
 }
 
-/// Files that a step leaves: so many that a request to stop is heard while they are removed.
+/// Files that a step leaves: enough that the request to stop arrives while they are removed.
 const LEFT: u32 = 100_000;
 
 #[tokio::test]
-async fn no_step_begins_after_a_stop_was_heard() {
+async fn no_step_begins_after_a_request_to_stop() {
     let (worker, log) = (folder(), Arc::new(Mutex::new(String::new())));
     let (told, mut over) = mpsc::unbounded_channel();
     let router = calls_off(&worker, told, log.clone());

@@ -102,7 +102,7 @@ impl Broker {
     }
 }
 
-/// Whether a broker greets whoever connects, and says that it keeps what it is told.
+/// Whether the broker accepts connections and announces JetStream.
 fn greets(address: &str) -> Option<()> {
     let stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
@@ -226,7 +226,7 @@ async fn a_runner_stops_for_nobody_who_does_not_show_its_token() {
     publishing.abort();
 }
 
-/// The seed's request to stop has no token: it is heard by whoever was granted none.
+/// The seed's request to stop has no token: a runner whose grant has none accepts it.
 #[tokio::test]
 async fn a_runner_whose_grant_has_no_token_stops_for_the_seeds_request() {
     let broker = Broker::start();

@@ -108,7 +108,7 @@ fn the_job(view: &Value) -> &Value {
     &view["jobs"][0]
 }
 
-/// Until a step has written a file, whoever knows of it.
+/// Waits until a step has written a file; the step runs even while the network is down.
 async fn until_written(file: &Path) {
     let written = async {
         while !file.exists() {

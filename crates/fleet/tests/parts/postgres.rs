@@ -82,7 +82,7 @@ impl Server {
     }
 }
 
-/// Whether a server lets in whoever connects. Tests have a runtime of their own already.
+/// Whether the server accepts connections. Runs on its own thread, since tests already have a runtime.
 fn answers(url: &str) -> bool {
     let connects = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -350,7 +350,7 @@ async fn orchestrators_with_clocks_apart_stand_in_for_each_other() {
     let hour = 3_600_000;
     let (mut early, late) = (Fleet::start(settings(-hour)), Fleet::start(settings(hour)));
     let run = early.submit(vec![peer::job("a", "echo begun; sleep 5; echo done")]).await;
-    // The worker's requests go through a door that leads to whoever is there.
+    // The worker connects through a proxy that tries both orchestrators in turn.
     let door = Door::open(&[&early.url, &late.url]).await;
     let mut worker = early.worker_settings("worker", json!({}));
     worker["orchestrator"] = json!(door.url("127.0.0.1"));

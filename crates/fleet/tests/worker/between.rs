@@ -85,7 +85,7 @@ async fn who_cannot_send_a_file_still_stops_when_it_is_told_to() {
     let spec = json!({ "name": "a", "steps": ["echo result > out.txt"],
         "artifacts": [{ "type": "text", "path_glob": "*.txt" }] });
     let order = json!({ "name": "a", "job_spec": spec });
-    // A request to stop is heard while the file is sent.
+    // A request to stop arrives during the upload.
     let run = submit(&server, order.clone()).await;
     until(&server, &run, |job| job["state"] == "UPLOADING").await;
     server.ok(&format!("/runs/{run}/cancel"), json!({})).await;

@@ -99,7 +99,7 @@ async fn what_may_be_otherwise_soon_is_no_refusal() {
     }
 }
 
-/// Whoever waits for an answer that makes sense would wait for ever.
+/// A malformed answer must not be retried: it would never change.
 #[tokio::test]
 async fn an_answer_that_nobody_understands_is_told_from_none() {
     let run = remuda_fleet::id::RunId::new("run_1").expect("an id");

@@ -38,7 +38,7 @@ async fn a_worker_for_one_job_is_gone_with_it() {
 
 /// Nobody waits for an answer to a goodbye.
 #[tokio::test]
-async fn a_worker_ends_though_its_goodbye_is_not_heard() {
+async fn a_worker_ends_though_its_goodbye_is_lost() {
     let server = Server::open().await;
     let mut worker = Worker::start(&server, |_| {});
     while total(&server).await == 0 {

@@ -61,7 +61,7 @@ pub(super) async fn run(args: &Args) -> Result<bool, Failure> {
     network.present(&[pushed.address()]).await?;
     for i in 0..args.jobs {
         progress(&format!("{i} of {} jobs", args.jobs));
-        // For whoever is drawn.
+        // The draw selects the runner.
         let mut job = job(http(web.url("/price"), ""), VerificationMode::None, 1, 1, Vec::new());
         (job.max_price, job.timeout_blocks) = (Amount::cby(1), 60);
         job.result_schema.max_return_bytes = 1_024;

@@ -5,15 +5,17 @@ use crate::machine::StateDbBench;
 use remuda::demo::network::resident_bytes;
 use remuda::failure::Failure;
 use remuda_protocol::state::{Diff, MemoryState};
-use remuda_protocol::timers::bench::run::{Report, Spread, Surroundings, BenchOptions, run as bench};
+use remuda_protocol::timers::bench::run::{
+    BenchOptions, Report, Spread, Surroundings, run as bench,
+};
 use std::time::Instant;
 
 /// What timers cost: schedule, cancel, and blocks in which 100,000 are due and 2,000 can fire.
 ///
 /// For each number of pending timers the scheduler runs on a chain in memory, and with --root its state
-/// is kept in the validators' database too, with a root for every block. Beside it, in the same run, what
-/// one would take instead: a binary heap that is ranked anew in every block, and a timing wheel
-/// without a market. Neither of the two keeps anything.
+/// is kept in the validators' database too, with a root for every block. The same run measures two
+/// alternatives: a binary heap that is rebuilt in every block, and a timing wheel without a market.
+/// Neither of them persists its state.
 ///
 /// 10,000,000 pending timers take some 9 GB of memory.
 ///
@@ -165,7 +167,13 @@ mod tests {
 
     #[test]
     fn a_small_run_has_every_figure_with_a_root() {
-        let options = BenchOptions { pending: vec![200], due: 50, blocks: 2, storm: 0, ..BenchOptions::default() };
+        let options = BenchOptions {
+            pending: vec![200],
+            due: 50,
+            blocks: 2,
+            storm: 0,
+            ..BenchOptions::default()
+        };
         let mut machine = Machine::new(true);
         let report = bench(&options, &mut machine).unwrap();
         assert_eq!(machine.failure, None);

@@ -172,7 +172,7 @@ async fn a_runner_that_says_too_much_loses_its_session_and_others_do_not_wait() 
         }
         loads
     };
-    assert!(loads.await < 200, "not all of it was heard");
+    assert!(loads.await < 200, "the server dropped part of the flood");
     server.head(Head { height: 101, subset_epoch: 0 });
     until_event(&mut resident.events, |event| *event == runner::Event::Head(101)).await;
 }
@@ -210,7 +210,7 @@ async fn half_frames_do_not_fill_a_validators_memory() {
     // What was read, what was sent ahead, and what has not left the sender.
     let taken = taken.load(Relaxed) >> 10;
     assert!((512..=1_024 + 512 + 1_024).contains(&taken), "{taken} KiB were taken");
-    assert!(peer.connection.close_reason().is_none(), "the control stream is heard all the while");
+    assert!(peer.connection.close_reason().is_none(), "the control stream is served meanwhile");
 }
 
 #[tokio::test]

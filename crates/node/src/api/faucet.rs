@@ -39,7 +39,7 @@ pub(super) async fn faucet(
     let peer = peer_key(ip);
     app.allow_gift(peer, address.0)?;
     let given = app.give(&key, address.0).await;
-    // Whoever got nothing has lost nothing.
+    // A failed transfer gives the allowance back.
     given.map(Json).inspect_err(|_| app.forget_gift(peer, address.0))
 }
 

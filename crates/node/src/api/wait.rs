@@ -32,8 +32,8 @@ impl App {
 }
 
 impl Wait {
-    /// Until it is worth looking again; false if there is no time left, or the node stops: whoever
-    /// waits asks another node.
+    /// Waits for the next block, or until a poll is due. Returns false at the deadline or when the node shuts down, so that
+    /// the client can ask another node.
     pub(super) async fn for_a_block(&mut self) -> bool {
         let now = Instant::now();
         if now >= self.deadline {

@@ -17,7 +17,7 @@ use std::path::Path;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenesisFile {
-    /// Hash of all the rest; whoever changes the rest makes another chain.
+    /// Hash of all other fields. A change of any of them defines another chain.
     pub hash: String,
     /// Milliseconds since 1970.
     pub timestamp_ms: u64,

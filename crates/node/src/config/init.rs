@@ -28,8 +28,8 @@ pub struct InitOptions {
     /// Validator i listens on this port and i, and has its API 100 above, or above all of them if
     /// there are more than 100.
     pub base_port: u16,
-    /// Whether a faucet account, whose key is written beside the genesis, has money for everybody. For
-    /// development: whoever reads that file can spend the network's money.
+    /// Whether to fund a faucet account whose key is written beside the genesis. For development only:
+    /// a reader of that file can spend the network's money.
     pub faucet: bool,
     /// Accounts with money, besides the faucet.
     pub balances: Vec<(Address, Amount)>,
@@ -139,7 +139,7 @@ impl Initialised {
         if named != found {
             let reason = format!(
                 "it names {named} validators, and there are settings of {found} beside it; bring \
-                 the others back, or make the network anew in another directory"
+                 the others back, or create a new network in another directory"
             );
             return Err(FileError::Malformed { path: genesis_path, reason });
         }

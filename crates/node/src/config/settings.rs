@@ -59,8 +59,8 @@ impl Settings {
 
     /// Refuses the key of a validator that, by the list of peers, listens elsewhere.
     ///
-    /// Only if the very address here is another's: whoever is behind a router listens on an address
-    /// that no peer is told, and the same port there may lead to different validators outside.
+    /// Only an exact match with another validator's address is refused. A validator behind NAT listens
+    /// on an address that is not in the list, and its port may map to different validators outside.
     pub fn check_key(&self, public_key: &[u8]) -> Result<(), FileError> {
         let is_own = |peer: &&Peer| hex::decode(&peer.key).is_ok_and(|key| key == public_key);
         // Who is no validator at all is told so when the genesis is looked at.

@@ -59,7 +59,7 @@ impl Default for Limits {
 pub struct Index {
     limits: Limits,
     directory: PathBuf,
-    /// Held by whoever adds a block.
+    /// Locked while a block is added.
     log: Mutex<File>,
     rows: RwLock<Rows>,
 }
@@ -139,7 +139,7 @@ impl Index {
         read
     }
 
-    /// Adds a block. One that is known is passed over; after a gap the index begins anew.
+    /// Adds a block. A known block is ignored; a gap clears the index and restarts it at this block.
     pub fn apply(&self, finalised: &Finalised) {
         self.add(BlockRows::of(finalised)).unwrap_or_else(|error| {
             panic!("cannot write the index in {}: {error}", self.directory.display())

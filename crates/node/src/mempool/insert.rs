@@ -23,9 +23,8 @@ pub struct Accepted {
     pub evicted: Vec<TxHash>,
 }
 
-/// Lets a transaction into a pool that others use at the same time, or says why not. The lock is
-/// held for what needs the pool and for nothing else: whoever sends signatures that name nobody
-/// keeps no proposer waiting.
+/// Adds a transaction to a shared pool, or says why not. Signatures are verified without the lock, so
+/// a flood of invalid signatures does not delay the proposer.
 ///
 /// `state` is asked for under the lock, so that the pool never goes back to an older one.
 pub fn offer(

@@ -87,9 +87,9 @@ impl Mempool {
     /// order of their nonces. All of them can be in the block: `propose_block` leaves none out,
     /// unless the budget is larger than a block.
     ///
-    /// Reports go first because they have deadlines: whoever misses one is slashed, so nobody may
-    /// keep them out of blocks by outbidding them for a while. Anybody can send what looks like a
-    /// report; only who was drawn can send one that counts.
+    /// Reports go first because a runner that misses a deadline is slashed: otherwise an attacker
+    /// could outbid reports and have their runners slashed. Any sender can imitate a report; only a
+    /// runner of the committee can send a valid one.
     ///
     /// `state` may be ahead of the one that the pool was last told of.
     pub fn pick(&self, state: &dyn View, params: &ChainParams, budget: Budget) -> Vec<Bytes> {
@@ -168,7 +168,7 @@ impl Filling<'_> {
                 }
                 continue;
             };
-            // Whoever does not fit keeps its own successors out, and nobody else.
+            // A transaction that does not fit holds back later nonces of its own sender only.
             let Some(rest) = self.room.without(pooled) else { continue };
             self.room = rest;
             self.picked.push(pooled.bytes.clone());

@@ -138,7 +138,7 @@ impl Queue {
         self.set_floors(nonce);
     }
 
-    /// Ranks all of them anew.
+    /// Recomputes every rank.
     pub(super) fn rerank(&mut self, basefees: &Basefees, params: &ChainParams) {
         for pooled in self.by_nonce.values_mut() {
             pooled.rank = Rank::of(&pooled.offer, basefees, params);

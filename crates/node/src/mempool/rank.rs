@@ -1,4 +1,4 @@
-//! What a transaction is worth to whoever makes the next block.
+//! What a transaction is worth to the next proposer.
 
 use remuda_protocol::execute::Cost;
 use remuda_protocol::fees::{Basefees, Bid};

@@ -116,7 +116,7 @@ impl Store {
         gone
     }
 
-    /// Ranks everything anew if the basefees have changed: once per block.
+    /// Recomputes every rank if the basefees changed, at most once per block.
     pub(super) fn rerank(&mut self, basefees: Basefees, params: &ChainParams) {
         if self.basefees == Some(basefees) {
             return;

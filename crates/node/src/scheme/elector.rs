@@ -1,5 +1,5 @@
-//! Who leads a round: whoever the seed of the round before says, and nothing else. The upstream
-//! elector of that kind knows only the upstream scheme.
+//! Elects the leader of a round from the seed of the previous round alone. The equivalent upstream
+//! elector supports only the upstream scheme.
 
 use super::{Bls, PublicKey, Scheme};
 use commonware_consensus::simplex::elector::{

@@ -8,8 +8,8 @@
 //! certificate  vote signature ‖ seed signature ‖ of a finalization: (signer, bits, own signature)…
 //! ```
 //!
-//! A threshold signature alone cannot say who saw which runner. With the own signature a vote is
-//! attributable, whoever sets a bit answers for it, and nobody can change another's bits.
+//! A threshold signature alone does not show which validator saw which runner. The second signature
+//! makes a vote attributable: a validator is accountable for its bits, and no other can change them.
 
 mod certificate;
 mod elector;

@@ -16,8 +16,8 @@ pub const PRESENCE_BYTES: usize = 1024;
 /// itself must tell whether its bits are to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Notarize or nullify: no bits. A nullify is signed anew on every retry, and two that differ
-    /// would get their signer blocked.
+    /// Notarize or nullify: no bits. Every retry signs a nullify again, and peers block a signer of two
+    /// that differ.
     Plain = 0,
     Presence = 1,
 }

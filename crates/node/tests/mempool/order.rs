@@ -106,7 +106,7 @@ fn a_full_lane_does_not_hold_up_the_other() {
     assert_eq!(hashes(narrow), [runner]);
 }
 
-/// Whoever misses a deadline because others outbid it would be slashed for their money.
+/// Outbidding a report past its deadline would get its runner slashed.
 #[test]
 fn reports_of_runners_go_first_and_leave_half_of_the_block() {
     let mut world = world(4);

@@ -81,7 +81,7 @@ fn age_is_counted_in_blocks_and_takes_along_what_waits_behind() {
 }
 
 #[test]
-fn a_replacement_starts_its_age_anew() {
+fn a_replacement_resets_its_age() {
     let limits = Limits { age_blocks: 1, ..Limits::default() };
     let mut world = World::new(limits, &[1_000]);
     world.wait(0, 1, 1);

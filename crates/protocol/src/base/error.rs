@@ -207,11 +207,11 @@ codes! {
         809 NameTaken "somebody has created this already; choose another name";
         810 UnknownPool "there is no such pool; create it first";
         811 UnknownNamespace "there is no such namespace; create it first";
-        812 NotAuthority "only whoever decides in this scope may do this";
+        812 NotAuthority "only the authority of this scope may do this";
         813 BadMembership "a membership has a first and a last block at most; it is not used up and not passed on";
         814 TooManyHeld "the grantee holds 256 entitlements; one has to be revoked first, which anybody may do with those that have lapsed";
         815 UnknownEntitlement "there is no such entitlement, or it was revoked";
-        816 NotYourEntitlement "only the grantee passes an entitlement on; only its granter, its grantee or whoever decides in the scope ends it";
+        816 NotYourEntitlement "only the grantee passes an entitlement on; only its granter, its grantee or the authority of the scope ends it";
         817 EntitlementLapsed "this right has expired, is used up, or was revoked further up";
         818 NotDelegatable "this entitlement may not be passed on";
         819 DelegationTooWide "a delegation allows no more than its parent, in any field";

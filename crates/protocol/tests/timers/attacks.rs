@@ -55,7 +55,7 @@ fn fires_by(events: &[Event]) -> BTreeMap<Address, u32> {
     counts
 }
 
-/// One actor floods the lane at the others' price: whoever fired less goes first.
+/// One actor floods the lane at the others' price: actors that fired fewer timers go first.
 #[test]
 fn spam_by_one_actor_delays_nobody_else() {
     let mut w = crowded();
@@ -179,7 +179,7 @@ fn ground_ids_are_not_served_first() {
 // spec §10.4
 /// Few cycles and many cells keep others out as well: the lane's price follows what is scarcer.
 #[test]
-fn whoever_fills_the_lane_with_cells_pays_more_in_each_block() {
+fn filling_the_lane_with_cells_raises_its_price_in_each_block() {
     let mut w = world(Scripted {
         handler: |host, call| match call.payload.first() {
             Some(b'c') => host.charge(10_000, call.max_cells),

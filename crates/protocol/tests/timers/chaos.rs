@@ -23,8 +23,8 @@ fn every_timer_ends_exactly_once_or_still_waits() {
     with_seeds(4, |seed| Chaos::new(seed).run(120));
 }
 
-/// Some handlers use little, some all, some fail; some schedule anew, some end or extend another timer of
-/// theirs, and some of these fail afterwards.
+/// Handlers use little or all of their limit, fail, schedule another timer, or cancel or extend one of their
+/// actor's timers; some fail after that.
 fn handler(host: &mut Host<'_, '_>, call: &TimerCall) -> Result<(), Refusal> {
     let (what, rest) = call.payload.split_first().unwrap_or((&b' ', &[]));
     let other = || B256::from_slice(rest);

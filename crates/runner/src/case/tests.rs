@@ -74,7 +74,7 @@ fn members_hand_over_and_open_for_themselves_when_the_aggregator_is_late() {
 }
 
 #[test]
-fn whoever_committed_opens_before_the_end_whatever_the_aggregator_does() {
+fn a_committed_runner_reveals_before_the_deadline_regardless_of_the_aggregator() {
     let closed = job(Status::Committed, Some(BEA), COMMITTED, COMMITTED);
     let last: Vec<_> =
         (REVEAL_BY - 20..REVEAL_BY).map(|h| step(&closed, Held::Result, &[], h)).collect();

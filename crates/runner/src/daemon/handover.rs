@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_and_forgers_are_not_heard() {
+    fn handovers_of_strangers_and_forgers_are_refused() {
         let (member, aggregator) = (key("member"), key("aggregator"));
         let result = reveal(&member, b"42");
         let job = committee(committed(&member, &result));

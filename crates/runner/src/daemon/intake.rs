@@ -99,8 +99,8 @@ pub fn answer(
 /// What the chain makes of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The job is this runner's, by this selection. If the assignment said something else, this is
-    /// what: the chain's word counts, and the job is not lost to whoever was first with a lie.
+    /// The job is this runner's, by this selection. The text names a field in which the assignment
+    /// differed: the chain's value counts, so a lie that arrives first cannot suppress the job.
     Ours(u32, Option<&'static str>),
     /// The node does not know the block of the assignment yet.
     Behind,

@@ -190,8 +190,8 @@ impl Settings {
             return Err(SettingsError::Wrong("`slots` must be 1 to 10000"));
         }
         if self.status.is_some_and(|status| !status.ip().is_loopback()) {
-            let text = "`status` must be an address of this machine, such as 127.0.0.1:8090: \
-                        whoever reaches it can drain the runner";
+            let text = "`status` must be a loopback address, such as 127.0.0.1:8090: \
+                        any client of the page can drain the runner";
             return Err(SettingsError::Wrong(text));
         }
         if let Some(fleet) = &self.fleet {

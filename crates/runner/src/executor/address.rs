@@ -1,9 +1,9 @@
 //! Which addresses a job may make this runner talk to.
 //!
-//! Whoever submits a job chooses a name and thereby, through DNS, an address. Unless the operator
-//! says otherwise, only addresses of the public internet are reached: nothing on this machine, in
-//! its network, in its cloud provider's, and nothing that carries one of those inside another. This
-//! is about forms of addresses; `near` knows which public ones are this machine's and its links'.
+//! A job's submitter chooses a name and thereby, through DNS, an address. Unless the operator allows
+//! more, only public addresses are reachable: none of this machine, its network or its cloud
+//! provider's network, and none that embeds such an address. This module classifies addresses by
+//! form; `near` knows which public ones belong to this machine and its links.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::Deserialize;

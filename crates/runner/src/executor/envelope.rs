@@ -60,7 +60,7 @@ impl Response {
         Ok(Json::Object(members.collect()))
     }
 
-    /// One part of it, whatever the body calls itself: whoever names a part knows that it is JSON.
+    /// Extracts one value of a JSON body. The content type is ignored: `extract` implies JSON.
     fn part(self, extract: &Path) -> Result<Json, ExecuteError> {
         self.require_plain()?;
         let body = self.body.ok_or_else(|| bad("there is no body to take a part from"))?;

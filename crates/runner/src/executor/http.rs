@@ -1,8 +1,8 @@
 //! Web requests.
 //!
-//! A job names any address; only those that [`AddressRules`] allows are connected to, at every
-//! redirect anew. The job's time is for all of it together: names, connections, redirects, retries
-//! and a body that arrives byte by byte.
+//! A job may name any address; [`AddressRules`] decides which ones the runner connects to, and is
+//! checked again at every redirect. The job's time limit covers name lookups, connections, redirects,
+//! retries and the body together.
 
 use super::address::AddressRules;
 use super::envelope::Response;

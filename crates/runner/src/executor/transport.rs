@@ -1,9 +1,9 @@
 //! One HTTP/1.1 exchange over a new connection, to an address that was checked.
 //!
 //! The name is looked up once, each address is checked, and one that passed is connected to by
-//! number: nobody can answer differently in between. There is no proxy, no cookie, no
-//! decompression, no redirect and no second try here, and no connection is used twice. Time is the
-//! caller's business: whoever drops the future drops the connection.
+//! number, which rules out DNS rebinding. There is no proxy, no cookie, no decompression, no
+//! redirect and no retry here, and no connection is reused. The caller enforces time limits:
+//! dropping the future closes the connection.
 
 use super::address::{AddressRefusal, AddressRules};
 use super::near;

@@ -38,9 +38,10 @@
 //! operator's to fix: the job is missed, validators hear what cannot be done (`CapabilityDelta`), and new
 //! jobs are refused.
 //!
-//! **Progress and cancellation.** Executors report to their worker, its heartbeats to the orchestrator, and
-//! that to the daemon. Whoever drops [`Backend::execute`](crate::backend::Backend::execute) cancels the run; the
-//! worker hears of it with its next heartbeat and drops the execution.
+//! **Progress and cancellation.** Executors report to their worker, the worker's heartbeats to the
+//! orchestrator, and the orchestrator to the daemon. Dropping
+//! [`Backend::execute`](crate::backend::Backend::execute) cancels the run. The answer to the worker's next heartbeat
+//! says so, and the worker drops the execution.
 
 mod backend;
 mod job;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What the provider answers, and what it turns down, whoever asks it.
+/// A prompt that the provider answers, and one that it refuses.
 const CAPITAL: &str = "the capital of France?";
 const UNWANTED: &str = "how to pick a lock";
 

@@ -176,7 +176,7 @@ async fn a_journal_of_another_chain_is_not_used() {
     // The right network is back.
     network.world().genesis = first;
     sees(&runner, "it goes on", |s| s.state == RunState::Running && s.problems.is_empty()).await;
-    // A network that is made anew while it runs.
+    // The network restarts from another genesis while the runner is up.
     network.world().genesis = B256::repeat_byte(2);
     sees(&runner, "it notices", |s| !s.problems.is_empty()).await;
     runner.stop().await;

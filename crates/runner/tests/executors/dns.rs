@@ -185,7 +185,7 @@ async fn nobody_but_the_resolver_is_believed() {
 }
 
 #[tokio::test]
-async fn a_resolver_that_drops_capitals_is_heard_over_tcp() {
+async fn a_resolver_that_drops_letter_case_is_asked_over_tcp() {
     let zone = vec![txt("a-long-name-with-many-letters.example", &[b"yes"])];
     let (_resolvers, dns) = start(&[Manner::Lowercase], zone).await;
     let check = txt_check("a-long-name-with-many-letters.example", "yes", 1);

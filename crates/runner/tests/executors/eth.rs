@@ -128,7 +128,7 @@ async fn an_acknowledgement_that_is_lost_costs_nothing() {
     static TRIES: AtomicUsize = AtomicUsize::new(0);
     let node = node(
         || TRIES.load(Ordering::Relaxed) == 2,
-        // The first is not even taken; the second is, and nobody hears of it.
+        // The node ignores the first and accepts the second, and answers neither.
         || {
             TRIES.fetch_add(1, Ordering::Relaxed);
             vec![]

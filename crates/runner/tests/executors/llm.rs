@@ -184,8 +184,8 @@ fn answers_plainly(request: &Request, fails: &[Step]) -> Vec<Step> {
     }
 }
 
-/// What providers say to a job that is too large, too dear or not to their liking; and what they say to
-/// whoever has no right to ask.
+/// Provider errors for a request that is too large, too expensive or against policy, and for a client
+/// without permission.
 const REFUSALS: [&str; 10] = [
     "400 Bad Request",
     "402 Payment Required",

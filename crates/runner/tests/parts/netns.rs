@@ -84,7 +84,11 @@ fn public_addresses_of_this_machine_and_its_links_are_not_reached() {
         ip(&format!("addr add {LATER}/32 dev lo"));
         let (later, visits) = server(LATER, None);
         assert_refused(ask(&with(&[]), &format!("http://{later}/")).await, "a new one");
-        assert_eq!(visits.load(Ordering::SeqCst), 0, "addresses are read anew");
+        assert_eq!(
+            visits.load(Ordering::SeqCst),
+            0,
+            "interface addresses are read at each request"
+        );
 
         let (secret, visits) = &servers[0];
         let (door, _) = server("127.0.0.1", Some(format!("http://{secret}/")));

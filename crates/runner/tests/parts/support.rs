@@ -135,7 +135,7 @@ impl Running {
         }
     }
 
-    /// All that it has printed, for whoever reads why a test failed.
+    /// Everything that it has printed, for messages of failed tests.
     fn output(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.log).unwrap()).into_owned()
     }
@@ -158,8 +158,7 @@ pub(crate) fn own_address() -> Ipv4Addr {
 }
 
 /// A port that is free at every address of this machine, for programs that cannot be told an address.
-/// It is below those that the system gives to whoever connects, and tests of other processes look
-/// elsewhere.
+/// It is below the ephemeral range, and each test process searches a range of its own.
 #[track_caller]
 pub(crate) fn own_port() -> u16 {
     let start = 5_000 + (std::process::id() % 450) as u16 * 10;

@@ -37,7 +37,7 @@ impl Known {
         Self { key, whole: None }
     }
 
-    /// Of parts: what is made of many of them would be written anew with each.
+    /// The key of a composite. Bounded: nesting copies the inner key once per level.
     fn joined(key: String) -> Option<Self> {
         (key.len() <= KEY_BYTES_MAX).then(|| Self::other(key))
     }

@@ -153,7 +153,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Blocks inside the target of a jump start anew after it.
+    /// Resumes the protected regions of blocks inside the jump's target, which exclude the exit code just emitted.
     fn reopen(&mut self, exit: Exit, here: u32) {
         for block in self.block_list().iter_mut().rev() {
             if matches!(block, Block::Loop { .. }) && exit != Exit::Return {

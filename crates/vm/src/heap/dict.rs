@@ -266,7 +266,7 @@ impl Dict {
         &self.entries
     }
 
-    /// Removes an entry; its place stays empty until the table is made anew. Returns its value, and the
+    /// Removes an entry; its place stays empty until the table is rebuilt. Returns its value, and the
     /// steps beyond those of keys that are spread well.
     pub(crate) fn remove_at(&mut self, place: usize) -> (Value, usize) {
         let Some(entry) = self.entries.get_mut(place) else { return (Value::Unbound, 0) };
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_collide_are_counted_when_a_table_is_made_anew() {
+    fn rebuilding_a_table_counts_collision_steps() {
         let count = 500;
         // As many as begin at the same place of the index.
         let colliding = (0..u64::MAX).filter(|hash| mix(*hash) & 2_047 == 0).take(count);

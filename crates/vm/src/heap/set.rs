@@ -1,7 +1,7 @@
-//! The table under set and frozenset. Its slots are taken, left and made anew as CPython does it, so that
-//! a set of numbers, of tuples of them and the like is walked over in the order that it has there: that
-//! order follows from the hashes, which are the same here, and from what was done to the set. Strings have
-//! random hashes there and fixed ones here; their order is one of those that they may have.
+//! The hash table of set and frozenset. Probing, deletion and resizing follow CPython, so that a set of
+//! numbers, or of tuples of numbers, iterates in CPython's order: the order follows from the hashes, which
+//! are the same here, and from the history of the set. CPython randomises string hashes and this VM fixes
+//! them, so sets of strings iterate in one of the orders that CPython may have.
 
 use std::convert::Infallible;
 
@@ -191,7 +191,7 @@ impl Set {
         self.items.len() * if self.items.len() > LARGE { 2 } else { 4 }
     }
 
-    /// Makes the table anew with more room than this.
+    /// Rebuilds the table with room for more than `count`.
     fn resize(&mut self, count: usize) -> usize {
         let old = std::mem::replace(&mut self.slots, vec![EMPTY; room_above(count)]);
         self.fill = 0;

@@ -45,7 +45,7 @@ impl Fault {
                 timer(actor, "TimerExpired: the lane's fee was above the timer's for too long")
             }
             Event::TimerCancelledInsufficientFunds { actor, .. } => {
-                timer(actor, "InsufficientFunds: whoever pays for the timer cannot")
+                timer(actor, "InsufficientFunds: the timer's payer has too little balance")
             }
             _ => None,
         }

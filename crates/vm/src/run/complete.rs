@@ -28,7 +28,7 @@ impl Vm {
             }
             After::Binary { op, left, right, stage } => {
                 if matches!(value, Value::NotImplemented) {
-                    // What came in place begins anew as a plain operator.
+                    // An in-place operator falls back to the plain one: `__iadd__`, then `__add__`.
                     let value = self.binary_stage(op, left, right, stage.wrapping_add(1))?;
                     self.stack.push(value);
                 } else {

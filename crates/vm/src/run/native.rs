@@ -152,7 +152,7 @@ impl Vm {
         Ok(self.stack[args.base])
     }
 
-    /// Gives an iterator back what a native took from it in vain: the prelude begins anew.
+    /// Returns items to an iterator that a native consumed before it gave up: the prelude then starts over.
     pub(crate) fn put_back(&mut self, source: Value, items: Vec<Value>) -> Result<(), Fault> {
         let Value::Ref(handle) = source else { return Ok(()) };
         if matches!(self.heap.get(handle), Obj::Iter(_)) {

@@ -106,7 +106,7 @@ fn ascii(vm: &mut Vm, args: Args) -> Outcome {
     if text.is_ascii() {
         return vm.string(text);
     }
-    // Each character beyond ASCII is written anew, as up to ten.
+    // A non-ASCII character becomes an escape of up to ten characters.
     vm.charge(cost::long(text.len()) * 32)?;
     vm.reserve(text.len() * 3)?;
     let mut out = String::new();

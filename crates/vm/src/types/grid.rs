@@ -160,7 +160,7 @@ fn no_native_panics_on_four_extreme_arguments() {
 
 #[test]
 fn handles_of_two_machines_agree() {
-    // What `try_all` relies on when it starts a machine anew.
+    // `try_all` reuses handles after it replaces the machine.
     let places = |vm: &mut Vm| -> Vec<Option<Handle>> {
         receivers(vm).into_iter().map(Value::handle).collect()
     };

@@ -106,7 +106,7 @@ fn an_actors_owner_lets_people_in_and_what_they_pass_on_counts_as_theirs() {
     world.ok(&friend, Instruction::EntitlementDelegate { entitlement, delegatee, constraints });
     assert_eq!(world.asked_by(&other, actor, "withdraw", int(1)), YES);
     assert_eq!(world.asked_by(&friend, actor, "withdraw", int(1)), YES);
-    // Two uses in all, whoever makes them.
+    // The delegation's two uses are shared by all holders.
     assert_eq!(world.asked_by(&other, actor, "withdraw", int(1)), NO);
     assert_eq!(world.asked_by(&friend, actor, "may", HostValue::None), NO);
 }

@@ -1,4 +1,4 @@
-//! How long a call waits, what it prepays for going on, and what is heard of it at its end.
+//! Timeouts of calls between actors, the prepayment for resuming, and the events at their end.
 
 use crate::chain::common::World;
 use crate::chain::setup::{addr, error, int, list, said, spec, text, world};
@@ -93,7 +93,7 @@ fn a_question_that_nobody_answers_ends_at_its_time() {
 }
 
 #[test]
-fn an_answer_in_time_is_heard_and_one_after_its_time_is_not() {
+fn an_answer_after_the_timeout_is_discarded() {
     let (mut world, asker, other) = pair();
     assert_eq!(world.call(asker, "ask", question(other, "slow", 3, int(20))).code, 0);
     assert_eq!(world.until_said("answer"), text("slow"));
@@ -176,7 +176,7 @@ fn what_a_call_returns_after_it_waited_is_told() {
     let events: Vec<Event> = (0..5).flat_map(|_| world.step()).collect();
     let value = list([int(5), text("later")]);
     assert_eq!(returned(&events), [(asker, "returns_later".to_owned(), value)]);
-    // Whoever was asked tells the one who asked, and nobody else.
+    // The callee returns its value to the caller without an event of its own.
     assert_eq!(world.call(asker, "ask", question(other, "slow", 2, int(20))).code, 0);
     let events: Vec<Event> = (0..10).flat_map(|_| world.step()).collect();
     assert!(returned(&events).iter().all(|(actor, _, _)| *actor == asker), "{events:?}");

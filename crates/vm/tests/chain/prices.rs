@@ -53,7 +53,7 @@ fn the_first_call_of_a_block_pays_for_compiling_and_the_others_do_not() {
 }
 
 #[test]
-fn whoever_cannot_pay_for_compiling_does_not_make_the_code_warm() {
+fn code_stays_cold_if_its_compilation_is_unpaid() {
     let mut world = world(0);
     let long = format!("{CODE}# {}\n", "x".repeat(20_000));
     let actor = world.deploy(&long);

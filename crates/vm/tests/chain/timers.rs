@@ -134,7 +134,7 @@ fn an_agent_names_the_fees_of_a_fire() {
 }
 
 #[test]
-fn an_agent_that_fails_writes_or_spins_is_not_heard_and_the_stored_fees_count() {
+fn stored_fees_apply_if_an_agent_fails_writes_or_spins() {
     use remuda_protocol::timers::agents::AgentFault;
     let cases = [
         ("def getGasBid(c):\n    while True:\n        pass\n", AgentFault::OutOfCycles),

@@ -104,7 +104,7 @@ impl World {
         result
     }
 
-    /// Goes on with whoever waits for this token, in a machine that has read the bytes.
+    /// Resumes the call that awaits this token, in a machine that is thawed from bytes.
     pub(crate) fn answer(
         &self,
         token: u64,

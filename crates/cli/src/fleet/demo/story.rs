@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const NAMES: [&str; 3] = ["ada", "ben", "cleo"];
-/// Whoever has this job is killed.
+/// The demo kills the worker that runs this job.
 const VICTIM: &str = "test-b";
 /// The long jobs take so many seconds: longer than a lease lasts without a heartbeat.
 const SECONDS: usize = 6;
@@ -102,7 +102,7 @@ impl Story {
         }
         let text = self.style.paint(tone, &clean(text));
         let time = crate::format::span(self.began.elapsed().as_millis() as u64);
-        // Whoever stops reading does not stop the story.
+        // A closed pipe must not stop the demo.
         let _ = writeln!(io::stdout(), "{time:>8}  {text}");
     }
 

@@ -47,10 +47,10 @@ struct World {
     /// With the last row that changed: what is there after a crash.
     disk: LeaseClock,
     lease: Deadline,
-    /// Time in which the worker could be heard, since it was heard last, and since the last start.
+    /// Time in which the store accepted heartbeats, since the worker's last one and since the last start.
     silent_ms: u64,
     started_ms: u64,
-    /// Other time since then, and how often it began.
+    /// Outage time since the last heartbeat, and the number of outages.
     unheard_ms: u64,
     gaps: u64,
 }
@@ -143,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_lease_lasts_one_ttl_of_heard_time_and_one_grace_for_each_start(
+    fn a_lease_lasts_one_ttl_of_service_time_and_one_grace_per_restart(
         steps in proptest::collection::vec(step(), 1..80)
     ) {
         let mut world = World::new();
@@ -175,7 +175,7 @@ proptest! {
                 Step::Failed(..) | Step::Gap(_) => token(wall),
                 Step::Slow(after, took) => after + token(took),
                 Step::Late(_) | Step::SetBack(_) => 0,
-                // What was not kept is heard again: no start brings it.
+                // A restart continues from the last written clock: it may lose time, but credits none.
                 Step::Restart(_) => {
                     prop_assert!(lease <= LeaseTime(before.lease.0 + 1));
                     continue;
@@ -188,7 +188,7 @@ proptest! {
 
 /// A disk on which every second write fails, and a process that stands still again and again.
 #[test]
-fn a_dead_workers_lease_ends_even_if_nobody_is_ever_heard() {
+fn a_dead_workers_lease_ends_even_under_constant_outages() {
     for step in [Step::Failed(1_000, 0, 0), Step::Gap(3_000), Step::Slow(0, 1_000)] {
         let mut world = World::new();
         let steps = (0..).take_while(|_| {

@@ -66,8 +66,8 @@ fn page(status: StatusCode, to: &str, wrong: bool) -> Response {
         .text(to)
         .raw("\"><label>Token <input type=\"password\" name=\"token\" autocomplete=\"off\" ")
         .raw("size=\"48\" required autofocus></label> <button>Log in</button></form>")
-        .raw("<p class=\"dim\">Any token for viewers, submitters or operators. Whoever runs the ")
-        .raw("orchestrator makes one with <code>remuda orchestrator token new</code>.</p>");
+        .raw("<p class=\"dim\">Any token for viewers, submitters or operators. The operator ")
+        .raw("creates tokens with <code>remuda orchestrator token new</code>.</p>");
     whole(status, "Log in", None, page, false)
 }
 

@@ -87,10 +87,10 @@ fn shortage(run: &RunView, body: &mut Markup) {
         job.waits.as_ref().is_some_and(|waits| waits.reason == WaitReason::NoWorker)
     };
     for job in run.jobs.iter().filter(nobody) {
-        body.raw("<p class=\"warn\">").text(&job.name).raw(" waits: no worker that was heard of ");
+        body.raw("<p class=\"warn\">").text(&job.name).raw(" waits: no worker ");
         match job.tags.is_empty() {
-            true => body.raw("lately"),
-            false => body.raw("lately has the tags ").text(joined(&job.tags)),
+            true => body.raw("was seen recently"),
+            false => body.raw("seen recently has the tags ").text(joined(&job.tags)),
         };
         body.raw(".</p>");
     }

@@ -85,7 +85,7 @@ impl Plan {
                 Event::Complete(_) | Event::CancelAck(_) => {
                     plan.heavy.extend(subject(event).cloned());
                 }
-                // An id that should be new and is not: whoever decides must see it.
+                // A lease id that should be unused exists: load its row, so that the rules can refuse it.
                 Event::Lease { lease_id, .. } if plan.found.contains_key(lease_id) => {
                     plan.heavy.insert(lease_id.clone());
                 }

@@ -220,8 +220,8 @@ pub(super) struct Wish<'a> {
     pub(super) again: bool,
 }
 
-/// Jobs for a wish, with the locks of their runs: what else must be locked is added to `near`. False: there are none,
-/// whoever else may be at them.
+/// Picks jobs for a wish and locks their runs; further rows to lock are added to `near`. Returns false if no job
+/// matches, not even one that another transaction has locked.
 pub(super) async fn pick(
     sql: &mut PgConnection,
     tables: &mut Tables,

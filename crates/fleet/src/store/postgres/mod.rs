@@ -1,9 +1,9 @@
 //! Rows in PostgreSQL, for several orchestrators side by side.
 //!
-//! Events that wait at the same time are decided in one transaction ([`batch`]): it looks up what they
-//! are about, locks the rows that they can touch, lets the rules decide in memory, and writes back what
-//! changed. Locks are always taken in the same order (run, labels, jobs, leases). Whoever is in another's
-//! way all the same, by a deadlock or a row that appeared meanwhile, starts anew: nothing has happened.
+//! Events that wait at the same time are decided in one transaction ([`batch`]): it looks up what they are about,
+//! locks the rows that they can touch, lets the rules decide in memory, and writes back what changed. Locks are
+//! always taken in the same order (run, labels, jobs, leases). A transaction that conflicts anyway, by a deadlock
+//! or a row that appeared meanwhile, rolls back and is retried.
 //!
 //! Work is picked with `SKIP LOCKED`: while one orchestrator grants a job of a run, another looks at
 //! other runs. The time is the database's: orchestrators' clocks decide nothing. The lease clock is in one row, which
@@ -214,8 +214,8 @@ impl Core {
         }
     }
 
-    /// Lets other orchestrators know what their runners may be waiting for. Whoever has too much to tell
-    /// leaves it: they look again by themselves.
+    /// Notifies other orchestrators of work that their runners may wait for. Drops the notice if the queue is full:
+    /// the others also poll.
     fn tell<'a>(&self, actions: impl Iterator<Item = &'a Action>) {
         if let Some(text) = news::text(&self.name, actions) {
             let _ = self.crier.try_send(text);
@@ -349,7 +349,7 @@ impl Postgres {
         // With the last of those who tell, the crier ends.
         drop(self.core);
         let _ = self.crier.await;
-        // Goodbyes that nobody hears are not waited for.
+        // An unreachable server must not delay the shutdown: closing has a time limit.
         let closing = async {
             self.readers.close().await;
             pool.close().await;
@@ -402,7 +402,7 @@ impl Store for Postgres {
     }
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
-        // Whoever beats is asked for its key: that is not to wait for people who look.
+        // Every heartbeat looks up a key, which must not queue behind the reads of pages and APIs.
         self.keys.find(id).await
     }
 

@@ -1,5 +1,5 @@
-//! What orchestrators that share a database tell each other: that there is work, or room for it. It
-//! saves time and can be lost; whoever missed it looks again by itself.
+//! Notices between orchestrators that share a database: there is new work, or room for it. A notice only
+//! saves time and may be lost: every orchestrator also polls.
 //!
 //! It is told after the transaction that it is about, and in one of its own that waits for no disk: a
 //! transaction that notifies holds a lock of the whole database until it is on the disk, so that no two
@@ -39,7 +39,7 @@ struct Ready {
     pause_ms: u64,
 }
 
-/// What there is to tell of actions; nothing, mostly. Of many jobs only the first are named: whoever
+/// The notice for these actions; mostly none. It names only the first of many jobs: an orchestrator that
 /// takes one of them asks again and finds the next.
 pub(super) fn text<'a>(from: &str, actions: impl Iterator<Item = &'a Action>) -> Option<String> {
     let mut news = News { from: from.to_owned(), ..News::default() };

@@ -158,8 +158,8 @@ pub(super) async fn open_jobs(pool: &PgPool, most: usize) -> Result<Vec<JobRows>
     Ok(rows)
 }
 
-/// A log from an offset on: the piece that it is in is found by halves, as in SQLite. And no further than is wanted:
-/// a server sends all that was asked for, and whoever has the connection next waits for that.
+/// A log from an offset on: binary search finds the first chunk, as in SQLite. The query limits its result: a server
+/// sends all of it, and the next user of the connection would wait for that.
 const LOG: &str = "
 WITH RECURSIVE half (low, high) AS (
     SELECT 0::bigint, max(number) FROM log WHERE job_id = $1 AND fence = $2

@@ -98,7 +98,7 @@ CREATE TABLE worker (id TEXT COLLATE "C" PRIMARY KEY, record TEXT NOT NULL);
 /// An empty database gets its tables; one of another version is not touched.
 pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
     let mut sql = pool.begin().await?;
-    // Whoever starts while another is at it waits, however long that takes.
+    // A concurrent migration may take longer than `lock_timeout`: wait for it without a limit.
     sqlx::query("SET LOCAL lock_timeout = 0").execute(&mut *sql).await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *sql).await?;
     let there: bool =

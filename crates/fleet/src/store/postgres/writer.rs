@@ -16,7 +16,7 @@ use tokio::time::timeout;
 /// Events decided in one transaction at most: a bound on how long the first one waits, and on how
 /// much others have to wait for.
 const BATCH_MAX: usize = 256;
-/// How often an event is put off, or its batch started anew.
+/// How often an event is deferred, or its batch retried.
 pub(super) const TRIES_MAX: u32 = 100;
 /// After so many, events are decided one by one: one of them may be in the way of all others.
 const TOGETHER_MAX: u32 = 3;
@@ -35,7 +35,7 @@ impl Ask {
     }
 
     fn say(self, answer: Result<Handled, StoreError>) {
-        // Whoever asked and went away is not told; what was decided stands.
+        // The client may have disconnected; the decision stands.
         let _ = self.answer.send(answer);
     }
 }
@@ -67,8 +67,8 @@ pub(super) async fn run(core: Arc<Core>, asks: Asks) {
             take(&mut asks, &mut batch, room);
             turn
         } else {
-            // Those that were put off do not wait for others, but take along whoever is there. Those that are in
-            // everybody's way take nobody's place.
+            // Deferred events do not wait for new ones, but the batch includes those already queued. Events that run
+            // alone take no place in it.
             if let Ok(mut asks) = asks.try_lock() {
                 let others = batch.iter().filter(|ask| !ask.alone()).count();
                 take(&mut asks, &mut batch, BATCH_MAX.saturating_sub(others));
@@ -101,8 +101,7 @@ async fn round(core: &Core, mut batch: Vec<Ask>, turn: Option<Turn>) -> Vec<Ask>
     let mut left = decide(core, others, turn).await;
     left.extend(decide(core, logs, None).await);
     let (mut alone, began) = (alone.into_iter(), Instant::now());
-    // Until one of them is in the way, which may take as long as a lock is waited for: others are heard who came
-    // meanwhile.
+    // Stop at the first conflict, which may take a whole lock timeout: events that arrived meanwhile go first.
     while began.elapsed() < ALONE_MAX
         && let Some(ask) = alone.next()
     {

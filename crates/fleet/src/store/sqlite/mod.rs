@@ -6,8 +6,8 @@
 //! the fleet, the fewer transactions per event. Reads return what is on the disk, rows from a copy ([`readers`]) and
 //! logs from the file, and do not delay decisions.
 //!
-//! If a transaction fails, memory is ahead of the disk. Then nobody of that batch, or of the one that
-//! was decided on top of it, is answered with a decision, and the rows are read anew by another connection.
+//! If a transaction fails, memory is ahead of the disk. Then every event of that batch, and of the batch decided
+//! on top of it, gets an error, and the rows are reloaded over a new connection.
 
 mod readers;
 mod rows;

@@ -228,8 +228,8 @@ fn logs(tables: &Tables, pieces: Vec<(JobId, Fence, LogChunk)>) -> Vec<(i64, i64
 
 /// Writes them in one transaction. When it returns, the disk has it.
 ///
-/// All of it is one text: the driver has a thread of its own, and every way there and back is time in which the disk
-/// does nothing. Where it fails, the transaction stays open, and the connection is of no use any more.
+/// All statements are one text: the driver has a thread of its own, and the disk idles during every round trip to
+/// it. On failure the transaction stays open, and the connection must be discarded.
 pub(super) async fn write(
     connection: Option<&mut SqliteConnection>,
     ready: Option<Ready>,

@@ -48,7 +48,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Whoever comes now waits for the next one.
+    /// Further events wait for the next batch.
     fn is_full(&self) -> bool {
         self.asks >= BATCH_MAX || self.changes.jobs.len() >= JOBS_MAX
     }
@@ -156,7 +156,7 @@ impl Writer {
         self.teller.tell_clock(decided);
     }
 
-    /// What was decided does not hold. Nobody was heard before this time.
+    /// Discards unwritten decisions and counts the time until `until` as an outage.
     fn failed(&mut self, until: Millis) {
         let clock = self.decider.written.failed(until);
         self.decider.tables.set_clock(clock);
@@ -192,8 +192,8 @@ impl Writer {
                 tokio::time::sleep(BETWEEN_TRIES).await;
                 continue;
             }
-            // Whoever waits for the same write speaks at the same time after it, and the rules would have nothing to
-            // do while the disk works: there are two halves, and each is decided while the other one is written.
+            // Clients of one write all send their next event when it ends, and then the rules would idle during the
+            // next write. Two halves alternate instead: one is decided while the other is written.
             let all = next.asks + came.len();
             if self.pace.halves(all) {
                 let now = (all / 2).saturating_sub(next.asks).min(came.len());
@@ -204,7 +204,7 @@ impl Writer {
             let batch = std::mem::take(&mut next);
             self.batch(batch, &mut inbox, &mut next).await;
         }
-        // What was heard since the last change is not lost time.
+        // Write the clock, so that time since the last change does not count as an outage after the restart.
         if self.connection.is_some()
             && let Err(error) = self.write_clock().await
         {
@@ -226,7 +226,7 @@ impl Writer {
         let writes = !batch.changes.is_empty();
         let began = Instant::now();
         let changes = std::mem::take(&mut batch.changes);
-        // Whoever reads is to see what the disk has.
+        // Readers must only see what is on disk.
         let update = writes.then(|| Update::of(&decider.tables, &changes));
         let ready = rows::ready(&decider.tables, changes, decider.written.must_write());
         let deciding = batch.deciding + began.elapsed();
@@ -237,7 +237,7 @@ impl Writer {
         };
         let event = deciding / u32::try_from(batch.asks).unwrap_or(u32::MAX).max(1);
         self.pace = Pace { event, write: began.elapsed() };
-        // Whoever asked and went away is not told; what was decided stands.
+        // A client may have disconnected; the decision stands.
         match written {
             Ok(()) => {
                 self.wrote(decided);

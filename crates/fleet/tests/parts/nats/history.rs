@@ -37,7 +37,7 @@ use wire::Wire;
 /// The time of the history that is under way. One at a time.
 static NOW: AtomicU64 = AtomicU64::new(0);
 static BROKER: OnceLock<broker::Config> = OnceLock::new();
-/// What was heard, in all histories.
+/// Messages received in all histories.
 static HINTS: AtomicU32 = AtomicU32::new(0);
 static CANCELS: AtomicU32 = AtomicU32::new(0);
 
@@ -98,7 +98,7 @@ impl Place for OverNats {
         whole.serving.end().await;
         whole.twin.handle(now, Event::Start).await.expect("started").reply.expect("started");
         same_rows(&whole.folder, now, &whole.twin).await;
-        // What is left is of no use to the next.
+        // The next history must not see leftover hints.
         hints(&broker().url).await.purge().await.expect("purged");
         std::fs::remove_dir_all(&whole.folder).expect("removed");
     }
@@ -199,13 +199,13 @@ struct Ears {
 }
 
 impl Ears {
-    /// What a runner does before it asks: it listens, and takes a hint if one is there. Whoever waits for one gets
-    /// it if there is work, whatever the broker lost.
+    /// What a runner does before it asks: it subscribes, and takes a hint if one is there. A waiting runner gets one
+    /// if there is work, whatever the broker lost.
     async fn hint(&mut self, request: &LeaseRequest, work: bool) -> Option<Taken> {
         let LeaseRequest { runner_id, capabilities, .. } = request;
         if !self.pools.contains_key(capabilities) {
             let pool = Hints::open(broker(), capabilities).await.expect("a broker");
-            // Whoever listens waits until it is connected.
+            // A subscription returns only once the client is connected.
             drop(pool.cancels(runner_id).await.expect("a subscription"));
             self.pools.insert(capabilities.clone(), pool);
         }
@@ -422,7 +422,7 @@ fn over_a_broker_every_job_and_lease_is_accounted_for() {
     BROKER.set(config).expect("once");
     histories::<OverNats>(&seeds(3), 6);
     let (hints, cancels) = (HINTS.load(Ordering::Relaxed), CANCELS.load(Ordering::Relaxed));
-    println!("{hints} hints and {cancels} requests to stop were heard");
+    println!("{hints} hints and {cancels} requests to stop received");
     // One seed alone may have none.
     assert!((hints > 0 && cancels > 0) || std::env::var_os("REMUDA_SEED").is_some());
 }

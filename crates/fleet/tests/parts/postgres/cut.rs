@@ -55,7 +55,7 @@ async fn wire(socket: PathBuf, cut: Arc<AtomicBool>) -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_was_cut_off_while_it_answered_is_asked_anew() {
+async fn a_connection_cut_off_mid_answer_is_replaced() {
     let server = Server::start("pg-cut");
     let cut = Arc::new(AtomicBool::new(false));
     let port = wire(server.folder.path().join(".s.PGSQL.5432"), cut.clone()).await;

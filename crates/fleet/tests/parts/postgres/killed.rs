@@ -31,7 +31,7 @@ impl Server {
             // One of them may have ended by itself.
             let _ = kill_process(*process, Signal::KILL);
         }
-        // Whoever started the first has then heard of its end: its number is nobody's.
+        // The parent of the first process has reaped it, so its pid is free.
         self.running.take().expect("it runs").until_ended();
         let began = Instant::now();
         while processes.iter().any(|process| attached(*process)) {

@@ -99,7 +99,7 @@ async fn an_orchestrator_that_is_suspended_stops_no_other() {
         _ = futures::future::join_all(beats) => unreachable!("they beat for ever"),
         () = suspend(&one, &mut sql) => {}
     }
-    // All that it has: whoever cancels the run waits for the leases, and whoever ends a job for its own.
+    // The suspended orchestrator holds row locks: canceling the run waits for all its leases, ending a job for its own.
     let began = Instant::now();
     let answers = async {
         for (granted, runner) in &leases[..4] {
@@ -122,7 +122,7 @@ async fn an_orchestrator_that_is_suspended_stops_no_other() {
     }
 }
 
-/// Longer than anybody waits for a lock: then it is tried again, and whoever makes the tables is waited for.
+/// A lock outlasts `lock_timeout`: events are retried, and opening the store waits for a concurrent migration.
 #[tokio::test]
 async fn a_lock_that_is_held_for_long_is_waited_for() {
     let server = Server::start("pg-long");

@@ -44,8 +44,8 @@ pub(super) async fn take(store: &Postgres, now: Millis, runner: &str) -> LeaseGr
     *granted
 }
 
-/// The database answers whoever reads, and takes nothing for longer than a lease lasts. It says no word of that:
-/// who beats waits, and is heard afterwards.
+/// The database serves reads but blocks writes, without an error, for longer than a lease lasts. A heartbeat waits and
+/// counts afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_hangs_costs_no_lease() {
     let server = Server::start("pg-hangs");

@@ -91,7 +91,7 @@ impl Exec<'_> {
         self.run_method(running, &call, None).map(|_| ())
     }
 
-    /// From here on jobs are numbered anew.
+    /// Starts a new cause: jobs are numbered per cause, from zero.
     pub(crate) fn begin_cause(&mut self) {
         self.jobs_of_cause = 0;
         self.fault = None;

@@ -122,7 +122,8 @@ impl Exec<'_> {
         }
     }
 
-    /// Counts slots anew, in order. Returns where it stopped, if too much has changed for one block.
+    /// Recomputes presence of the touched slots, in order. Returns where it stopped if the changes exceed one block's
+    /// limit.
     fn recount(&mut self, touched: &[u32], newest: &[Option<AttestationRecord>]) -> Option<Slot> {
         let mut changes = 0;
         for (slot, present) in self.subsets.present(touched, newest) {

@@ -31,7 +31,7 @@ pub const WARM_NODES_MAX: u64 = 8_000_000;
 pub const CLASS_NODES: u64 = 2;
 /// Nodes that one runner less in a list makes different from its class's: those on its path.
 pub const MOVED_NODES: u64 = 8;
-/// Changes that a kept trie may be behind before it is built anew.
+/// Changes that a cached trie may lag behind before it is rebuilt.
 const LOG_LENGTH: usize = 1 << 20;
 
 /// The lists that a job draws from, in order. The second is empty unless the policy is `prefer`.

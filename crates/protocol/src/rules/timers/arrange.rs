@@ -175,7 +175,7 @@ impl TimerIndex {
     }
 
     fn group(&self, count: u64) -> &Group {
-        self.groups.get(&count).expect("whoever has timers has a group")
+        self.groups.get(&count).expect("an actor with timers has a group")
     }
 }
 

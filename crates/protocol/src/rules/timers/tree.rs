@@ -180,7 +180,7 @@ impl Own {
     }
 
     pub(super) fn summary_ref(&self) -> &Summary {
-        self.timers.summary().expect("whoever is here has timers")
+        self.timers.summary().expect("an actor in the tree has timers")
     }
 }
 

@@ -24,17 +24,17 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// As logged at the beginning and at the end.
-    fn messages(self) -> (&'static str, &'static str) {
+    /// The field `problem` of the log.
+    fn label(self) -> &'static str {
         match self {
-            Self::NodesUnavailable => ("nodes unavailable", "nodes available again"),
-            Self::WrongChain => ("node on another chain", "no node on another chain any more"),
-            Self::ForeignUse => ("key used by another program", "key no longer used elsewhere"),
-            Self::Registration => ("chain assigns no jobs", "chain assigns jobs again"),
-            Self::Fault => ("part failed", "all parts work again"),
-            Self::Balance => ("insufficient balance", "balance sufficient again"),
-            Self::Offer => ("offer on chain differs from settings", "offer matches settings again"),
-            Self::Dependency => ("backend unavailable", "all backends available again"),
+            Self::NodesUnavailable => "nodes unavailable",
+            Self::WrongChain => "node on another chain",
+            Self::ForeignUse => "key used by another program",
+            Self::Registration => "chain assigns no jobs",
+            Self::Fault => "part failed",
+            Self::Balance => "insufficient balance",
+            Self::Offer => "offer on chain differs from settings",
+            Self::Dependency => "backend unavailable",
         }
     }
 }
@@ -90,11 +90,11 @@ impl RunnerCore {
     pub(super) fn log_problems(&mut self) {
         let problems = self.problems();
         for (kind, detail) in problems.iter().filter(|(kind, _)| !self.logged.contains(kind)) {
-            warn!(detail, "{}", kind.messages().0);
+            warn!(problem = kind.label(), detail, "problem detected");
         }
         let kinds: BTreeSet<Kind> = problems.into_iter().map(|(kind, _)| kind).collect();
         for kind in self.logged.difference(&kinds) {
-            info!("{}", kind.messages().1);
+            info!(problem = kind.label(), "problem resolved");
         }
         self.logged = kinds;
     }

@@ -1,7 +1,7 @@
 //! One question to one resolver: over UDP, twice; over TCP, if the answer is long or none came.
 //!
-//! Whoever guesses can send a datagram too, so an answer counts only if it comes from where the
-//! question went, to its random port, with its random number and its random capitals.
+//! An off-path attacker can forge datagrams, so an answer counts only if it comes from the resolver's
+//! address, to the query's random port, with its random id and its random letter case.
 
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{Name, Record, RecordType};
@@ -107,8 +107,8 @@ fn encode(message: &Message) -> io::Result<Vec<u8>> {
     message.to_vec().map_err(io::Error::other)
 }
 
-/// Whether an answer repeats the question to the letter. A resolver that does not is heard over TCP,
-/// where nobody can guess his way in.
+/// Whether an answer preserves the question's letter case. If not, the query is repeated over TCP, which
+/// an off-path attacker cannot forge.
 fn same_capitals(answer: &Message, question: &Message) -> bool {
     answer.queries[0].name.eq_case(&question.queries[0].name)
 }

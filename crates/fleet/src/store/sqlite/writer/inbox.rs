@@ -12,7 +12,7 @@ const STILL_MAX: u32 = 3;
 
 pub(super) struct Inbox {
     asks: mpsc::Receiver<Ask>,
-    /// Who has been heard already, and is first.
+    /// Events already received; they precede those in the channel.
     heard: VecDeque<Ask>,
 }
 
@@ -21,9 +21,9 @@ impl Inbox {
         Self { asks, heard: VecDeque::new() }
     }
 
-    /// Whoever was answered may have something to say at once: into one batch with it. A write costs the
-    /// same for few and for many, so it waits as long as more keep coming, but for a small part of what it
-    /// takes.
+    /// Waits for follow-up events of clients that were just answered, to batch them. A write costs the
+    /// same for few events and for many, so waiting goes on while more arrive, for a small fraction of the
+    /// time of a write.
     pub(super) async fn gather(&mut self) {
         let began = Instant::now();
         let (mut there, mut still) = (self.asks.len(), 0);
@@ -34,7 +34,7 @@ impl Inbox {
         }
     }
 
-    /// Waits for somebody. None are left if it returns nothing. Whoever stops waiting has lost nobody.
+    /// Waits for events. Returns 0 when all senders are gone. Cancel-safe: a dropped future loses no event.
     pub(super) async fn hear(&mut self, came: &mut Vec<Ask>, most: usize) -> usize {
         if self.heard.is_empty() {
             return self.asks.recv_many(came, most).await;

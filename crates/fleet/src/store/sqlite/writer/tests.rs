@@ -172,7 +172,7 @@ async fn readers_need_no_writer() {
         data: b"words".to_vec(),
     };
     writer.one(0, Event::Log(chunk)).await.expect("written");
-    // Nobody runs the writer: whoever had to ask it would wait for ever.
+    // The writer does not run, so a read that needed it would hang.
     let run_id = RunId::new("run_a").expect("an id");
     let run = readers.run(&run_id).await.expect("rows").expect("a run");
     assert_eq!(run.jobs[0].lease.as_ref().expect("a lease").lease_id, lease());
@@ -228,7 +228,7 @@ async fn a_run_that_comes_again_under_the_name_of_one_that_was_forgotten_is_writ
 }
 
 #[tokio::test]
-async fn whoever_beat_while_the_disk_was_full_keeps_its_lease() {
+async fn heartbeats_during_a_full_disk_keep_the_lease() {
     let (_folder, mut writer) = writer("beats").await;
     writer.one(0, submit("a")).await.expect("written");
     writer.one(0, take()).await.expect("written");
@@ -296,7 +296,7 @@ async fn of_many_who_ask_together_half_are_decided_while_the_others_are_written(
 }
 
 #[tokio::test]
-async fn who_was_heard_before_a_write_failed_is_decided_on_what_the_disk_has() {
+async fn events_queued_before_a_failed_write_are_decided_on_the_rows_on_disk() {
     let (folder, mut writer) = writer("heard").await;
     writer
         .sql("CREATE TRIGGER full BEFORE INSERT ON run WHEN new.seq = 1 AND new.record LIKE '%run_a0%'
@@ -356,8 +356,8 @@ async fn a_short_outage_ends_no_lease_that_is_shorter() {
     assert!(matches!(heard.reply, Ok(Reply::Beat(_))), "{heard:?}");
 }
 
-/// A disk that hangs, and then fails: whoever waited for it is heard afterwards, one after the other, each as of when
-/// it came. All of it is one time in which nobody could be heard, however many they are.
+/// A disk hangs and then fails. The events that waited are decided afterwards, each at its own arrival time, and the
+/// outage is credited once regardless of their number.
 #[tokio::test]
 async fn a_write_that_hangs_and_fails_ends_no_lease_that_is_shorter() {
     let (_folder, mut writer) = writer("hangs").await;
@@ -398,7 +398,7 @@ async fn a_disk_that_fails_now_and_then_keeps_nobody_who_is_gone() {
 }
 
 #[tokio::test]
-async fn what_rows_take_is_what_they_would_take_if_they_were_read_anew() {
+async fn row_sizes_match_those_after_a_reload() {
     let (_folder, mut writer) = writer("sizes").await;
     writer.one(0, submit("a")).await.expect("written");
     writer.one(0, take()).await.expect("written");
@@ -406,8 +406,8 @@ async fn what_rows_take_is_what_they_would_take_if_they_were_read_anew() {
     for (seconds, letters) in (1..).zip([4_000, 1, 4_000, 1, 300]) {
         let told = writer.one(seconds, progress(letters)).await.expect("written");
         assert!(told.reply.is_ok(), "{told:?}");
-        let anew = rows::load(writer.connection()).await.expect("rows");
-        assert_eq!(writer.decider.tables.bytes(), anew.bytes(), "{letters}");
+        let loaded = rows::load(writer.connection()).await.expect("rows");
+        assert_eq!(writer.decider.tables.bytes(), loaded.bytes(), "{letters}");
     }
 }
 
@@ -484,7 +484,7 @@ async fn a_write_that_takes_long_costs_no_lease() {
     assert!(matches!(beaten, Ok(Reply::Beat(_))), "{beaten:?}");
 }
 
-/// A disk that is always slow keeps no lease of somebody who is gone, and all of those who are heard.
+/// On a permanently slow disk, leases of dead workers expire and those of live workers do not.
 #[tokio::test]
 async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
     let (_folder, mut writer) = writer("slow").await;

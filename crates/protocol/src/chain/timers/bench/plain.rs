@@ -25,7 +25,7 @@ pub trait Scheduler {
     fn block(&mut self, height: u64, basefee: u64, room: usize) -> usize;
 }
 
-/// Pending timers in a heap by height, due ones in a list that is heaped anew in every block.
+/// Pending timers in a heap by height; due timers in a list that every block turns into a heap again.
 #[derive(Debug, Default)]
 pub struct Heap {
     pending: BinaryHeap<std::cmp::Reverse<Plain>>,

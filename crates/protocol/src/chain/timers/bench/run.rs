@@ -164,7 +164,7 @@ pub fn run(options: &BenchOptions, around: &mut impl Surroundings) -> Result<Rep
     for pending in &options.pending {
         report.scheduler.push(sized(options, *pending, around)?);
         report.instead.push(instead(
-            "heap, ranked anew",
+            "heap, rebuilt per block",
             Heap::default(),
             options,
             *pending,

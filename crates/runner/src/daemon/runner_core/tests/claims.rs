@@ -31,7 +31,7 @@ fn a_block_that_never_comes_is_not_waited_for() {
 }
 
 #[test]
-fn whoever_lies_does_not_take_the_honest_ones_along() {
+fn a_false_assignment_discredits_its_sender_only() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     // It came first, with a block that nobody knows; the others say what is so.

@@ -53,7 +53,8 @@ fn work_that_a_fault_interrupted_is_done_once_it_is_mended() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(SeatState::Waiting)));
-    let locked = miss("its operator's server is of no use: status 401", Some(Certainty::Certain));
+    let locked =
+        miss("its operator's server rejects requests: status 401", Some(Certainty::Certain));
     let failed = scene.feed(Event::WorkDone(id(1), 0, Err(locked)));
     assert!(!works(&failed), "it does not work, so nothing is begun: {failed:?}");
     let removed = Action::Capability(vec![A, B, C], vec![], vec!["http".to_owned()]);
