@@ -1,7 +1,7 @@
 //! The examples of the link in `docs/spec/09-presence-link.md` are what the code computes.
 
-use remuda_link::frame::{Frame, HeartbeatPing, Hello, CloseReason, Role, VERSION};
-use remuda_link::sign::{self, Identity, HandshakeTranscript, Signer as _};
+use remuda_link::frame::{CloseReason, Frame, HeartbeatPing, Hello, Role, VERSION};
+use remuda_link::sign::{self, HandshakeTranscript, Identity, Signer as _};
 use remuda_link::wire::encode;
 use remuda_protocol::crypto::SecretKey;
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ fn frame_types_and_goodbyes_are_in_the_specification() {
         let (number, name) = line.trim_end_matches(',').split_once(' ').unwrap();
         assert!(TEXT.contains(&format!("| `{number}` | {name} |")), "{line}");
     }
-    for line in table("partings") {
+    for line in table("close_reasons") {
         let word = line.split('"').nth(1).unwrap();
         assert!(TEXT.contains(&format!("| `{word}` |")), "{line}");
     }

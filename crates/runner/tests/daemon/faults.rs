@@ -211,7 +211,7 @@ fn a_result_waits_for_a_disk_that_fills_up_while_it_is_found() {
             let job = network.order(network.single("GET"));
             network.until("it is asked for", |_| network.web.asked() == 1).await;
             fill(&data);
-            says(&runner, "the journal cannot be written").await;
+            says(&runner, "journal not writable").await;
             clear(&data);
             network.settled(job).await;
             assert_eq!(network.web.asked(), 1, "the work is not done again");

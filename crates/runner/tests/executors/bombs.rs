@@ -167,9 +167,9 @@ fn a_program_gets_nothing_but_its_params() {
         "(import \"env\" \"table\" (table 1 funcref))",
         "(import \"env\" \"global\" (global i32))",
     ] {
-        fails_with(&module_with(&format!("{import} {MEMORY}"), ECHO), "nothing but their params");
+        fails_with(&module_with(&format!("{import} {MEMORY}"), ECHO), "imports are not allowed");
     }
-    fails_with("(module (import \"env\" \"memory\" (memory 1)))", "nothing but their params");
+    fails_with("(module (import \"env\" \"memory\" (memory 1)))", "imports are not allowed");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn only_settled_webassembly_is_spoken() {
             (f32x4.relaxed_madd (local.get 0) (local.get 0) (local.get 0)))",
         "(memory (export \"memory\") 1) (func (result i32) (i32.atomic.load (i32.const 0)))",
     ] {
-        fails_with(&module_with(more, ECHO), "no module that can be run");
+        fails_with(&module_with(more, ECHO), "invalid module");
     }
 }
 

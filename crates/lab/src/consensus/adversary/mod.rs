@@ -15,7 +15,7 @@ use commonware_p2p::simulated::SplitOrigin;
 use commonware_runtime::IoBuf;
 use presence_forger::PresenceForger;
 use remuda_node::app::FaultInjection;
-use remuda_node::scheme::{PublicKey, PresenceSource};
+use remuda_node::scheme::{PresenceSource, PublicKey};
 use remuda_protocol::presence::quorum;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
