@@ -177,6 +177,9 @@ async fn work(store: Arc<Postgres>, name: String) -> usize {
     done
 }
 
+/// No run is old enough.
+const FORGET: Event = Event::Forget { keep_seconds: 1_000_000 };
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_orchestrators_grant_each_job_once_and_keep_every_limit() {
     let server = Server::start("pg-two");
@@ -193,6 +196,7 @@ async fn two_orchestrators_grant_each_job_once_and_keep_every_limit() {
             if n % 3 == 0 {
                 job.labels.insert(label.clone());
             }
+            job.labels.insert(Label::new(&format!("free-{}", n % 4)).expect("a label"));
             if n == 9 {
                 job.needs = (0..9).map(|n| format!("j{n}")).collect();
             }
@@ -218,6 +222,8 @@ async fn two_orchestrators_grant_each_job_once_and_keep_every_limit() {
             naive::account(&tables, &Policy::default()).expect("accounts");
             let few = tables.labels().find(|record| record.label == label).expect("a label");
             assert!(few.in_use <= 2, "{few:?}");
+            // Labels that are unused for a moment are removed, and come back with the next grant.
+            stores[1].handle(Millis(0), FORGET).await.expect("a store").reply.expect("forgot");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
@@ -230,6 +236,10 @@ async fn two_orchestrators_grant_each_job_once_and_keep_every_limit() {
         assert_eq!(job.outcome().map(|end| end.status), Some(AttemptState::Succeeded), "{job:?}");
         assert_eq!(job.fence.0, 1, "granted once: {job:?}");
     }
+    // A label without limit and use has no row.
+    stores[0].handle(Millis(0), FORGET).await.expect("a store").reply.expect("forgot");
+    let labels = sqlx::query_scalar::<_, String>("SELECT label FROM label");
+    assert_eq!(labels.fetch_all(&mut server.sql().await).await.expect("labels"), ["few"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -212,7 +212,7 @@ pub(super) async fn decide(
         let nothing = |h: &Handled| matches!(h.reply, Ok(Reply::NoWork(_)));
         handled.take_if(|handled| late && nothing(handled));
     }
-    // Submissions come last: what they bring is not granted before its labels are there to be locked.
+    // Submissions come last: the asks before them are for jobs that are already there.
     let mut blocks = blocks.into_iter();
     for (event, handled) in events.iter().zip(&mut handled) {
         if matches!(event, Event::Submit { .. }) {

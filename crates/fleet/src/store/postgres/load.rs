@@ -7,8 +7,8 @@ use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
     Event, JobRecord, LabelRecord, LeaseClock, LeaseRecord, Rows, RunRecord, WorkerRecord,
 };
-use crate::message::Tag;
-use crate::store::row::{number, read, read_job};
+use crate::message::{Label, Tag};
+use crate::store::row::{number, read, read_job, text};
 use crate::store::{StoreError, Tables};
 use crate::time::{LeaseTime, Millis};
 use serde::de::DeserializeOwned;
@@ -283,17 +283,26 @@ async fn plan(pool: &PgPool, pick: &str) -> Result<Vec<String>, StoreError> {
     Ok(plan.iter().map(|row| row.get(0)).collect())
 }
 
+/// Labels, locked. A row that is not there cannot be locked, so missing ones are inserted; `remove_unused_labels`
+/// (`solo.rs`) removes those that end up without limit and use.
 pub(super) async fn labels(
     sql: &mut PgConnection,
     tables: &mut Tables,
     names: impl IntoIterator<Item = String>,
 ) -> Result<(), Trouble> {
-    let names: Vec<String> = names.into_iter().collect();
+    let names: Vec<String> = names.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
     if names.is_empty() {
         return Ok(());
     }
-    let query = "SELECT record FROM label WHERE label = ANY ($1) ORDER BY label FOR UPDATE";
-    let rows = sqlx::query(query).bind(names).fetch_all(sql).await?;
+    let mut plain = Vec::new();
+    for name in &names {
+        let label = Label::new(name).map_err(|e| StoreError::Database(e.to_string()))?;
+        plain.push(text("label", &LabelRecord { label, limit: None, in_use: 0 })?);
+    }
+    let query = "INSERT INTO label (label, room, record)
+        SELECT name, true, plain FROM unnest ($1::text[], $2::text[]) AS new (name, plain)
+        ON CONFLICT (label) DO UPDATE SET label = excluded.label RETURNING record";
+    let rows = sqlx::query(query).bind(names).bind(plain).fetch_all(sql).await?;
     records(&rows, "label")?.into_iter().for_each(|label: LabelRecord| tables.put_label(label));
     Ok(())
 }

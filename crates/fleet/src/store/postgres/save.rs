@@ -5,12 +5,10 @@
 use super::Trouble;
 use super::rows::Columns;
 use crate::lease::{LabelRecord, LeaseClock, LeaseRecord, Rows, WorkerRecord};
-use crate::message::Label;
 use crate::store::Tables;
 use crate::store::journal::Changes;
 use crate::store::row::{number, text};
 use sqlx::PgConnection;
-use std::collections::BTreeSet;
 
 /// Writes all of it, into the transaction that loaded it. No row is on two sides.
 pub(super) async fn changes(
@@ -24,8 +22,7 @@ pub(super) async fn changes(
     columns.put(sql).await?;
     for (tables, changes) in sides {
         let labels = changes.labels.iter().map(|label| tables.label(label));
-        put_labels(sql, labels.collect(), PUT_LABELS).await?;
-        new_labels(sql, tables, changes).await?;
+        put_labels(sql, labels.collect()).await?;
         put_logs(sql, changes).await?;
         let workers = changes.workers.iter().filter_map(|id| tables.worker(id));
         put_workers(sql, workers.collect()).await?;
@@ -41,20 +38,7 @@ fn owned(text: &str) -> String {
 const PUT_LABELS: &str = "INSERT INTO label (label, room, record)
     SELECT * FROM unnest ($1::text[], $2::boolean[], $3::text[])
     ON CONFLICT (label) DO UPDATE SET room = excluded.room, record = excluded.record";
-const PUT_NEW_LABELS: &str = "INSERT INTO label (label, room, record)
-    SELECT * FROM unnest ($1::text[], $2::boolean[], $3::text[]) ON CONFLICT (label) DO NOTHING";
-
-/// Makes a label's row, if there is none.
-pub(super) async fn new_label(sql: &mut PgConnection, label: &Label) -> Result<(), Trouble> {
-    let label = LabelRecord { label: label.clone(), limit: None, in_use: 0 };
-    put_labels(sql, vec![label], PUT_NEW_LABELS).await
-}
-
-async fn put_labels(
-    sql: &mut PgConnection,
-    labels: Vec<LabelRecord>,
-    put: &'static str,
-) -> Result<(), Trouble> {
+async fn put_labels(sql: &mut PgConnection, labels: Vec<LabelRecord>) -> Result<(), Trouble> {
     if labels.is_empty() {
         return Ok(());
     }
@@ -64,20 +48,8 @@ async fn put_labels(
         room.push(label.has_room());
         rows.push(text("label", label)?);
     }
-    sqlx::query(put).bind(names).bind(room).bind(rows).execute(sql).await?;
+    sqlx::query(PUT_LABELS).bind(names).bind(room).bind(rows).execute(sql).await?;
     Ok(())
-}
-
-/// A row that is not there cannot be locked: labels are there before their first job is granted.
-async fn new_labels(
-    sql: &mut PgConnection,
-    tables: &Tables,
-    changes: &Changes,
-) -> Result<(), Trouble> {
-    let new = changes.jobs.iter().filter(|(_, new)| **new).filter_map(|(id, _)| tables.job(id));
-    let labels: BTreeSet<_> = new.flat_map(|job| job.order.labels.clone()).collect();
-    let new = |label| LabelRecord { label, limit: None, in_use: 0 };
-    put_labels(sql, labels.into_iter().map(new).collect(), PUT_NEW_LABELS).await
 }
 
 /// These leases are not over yet: the times beside them are moved to their ends. How many were.

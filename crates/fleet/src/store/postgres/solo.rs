@@ -35,6 +35,7 @@ pub(super) async fn decide(
     let Ended { mut tables, uploaded, left } = match event {
         Event::Forget { keep_seconds } => {
             let before = now.wall.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
+            remove_unused_labels(&mut sql).await?;
             ended(&mut sql, before, core.policy.sweep_lapses_max).await?
         }
         _ => Ended { tables: rows(&mut sql, event).await?, ..Ended::default() },
@@ -98,8 +99,6 @@ async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> 
         Event::CancelRun { run_id } => whole_run(sql, &mut tables, run_id).await?,
         Event::CancelJob { job_id } => one_job(sql, &mut tables, job_id).await?,
         Event::SetLimit { label, .. } => {
-            // A row that is not there cannot be locked, and what another counts in it would be lost.
-            save::new_label(sql, label).await?;
             load::labels(sql, &mut tables, [label.as_str().to_owned()]).await?;
         }
         Event::Enrol(worker) => worker_row(sql, &mut tables, &worker.key.id()).await?,
@@ -115,6 +114,8 @@ async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> 
 /// have objects.
 const NO_UPLOADS: &str = r#""uploads":0,"#;
 
+/// Unused labels that one event removes.
+const LABELS_MAX: u64 = 10_000;
 /// Runs that one event may forget.
 #[derive(Default)]
 struct Ended {
@@ -146,6 +147,16 @@ async fn ended(sql: &mut PgConnection, before: u64, most: usize) -> Result<Ended
         found.tables.put_run(run);
     }
     Ok(found)
+}
+
+/// Removes labels without limit and use: submitters choose labels freely. Locking one inserts it
+/// again ([`load::labels`]). Those that are locked now are in use.
+async fn remove_unused_labels(sql: &mut PgConnection) -> Result<(), Trouble> {
+    let query = "DELETE FROM label WHERE label IN (SELECT label FROM label WHERE room
+        AND record::json ->> 'limit' IS NULL AND (record::json ->> 'in_use')::bigint = 0
+        LIMIT $1 FOR UPDATE SKIP LOCKED)";
+    sqlx::query(query).bind(number(LABELS_MAX)).execute(sql).await?;
+    Ok(())
 }
 
 /// A run with its jobs, their labels and their live leases.
