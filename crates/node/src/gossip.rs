@@ -1,7 +1,8 @@
 //! Transactions between nodes. Every validator is connected to every other, so the node that takes a
 //! transaction sends it to all, and nobody forwards what it received.
 //!
-//! Consensus: validators of one network must run the same version.
+//! Local: a change here needs no agreement among validators, except for the encoding of messages: nodes that differ in
+//! it drop each other's transactions.
 
 use crate::mempool::{GossipMessage, Refusal};
 use crate::pool::Pool;
