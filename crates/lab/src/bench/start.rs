@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<bool, Failure> {
     progress("");
     let (without, with) = (times.without_index.as_millis(), times.with_index.as_millis());
     args.out
-        .line(&format!("start after {blocks} blocks: {with} ms, without its index {without} ms"));
+        .line(format!("start after {blocks} blocks: {with} ms, without its index {without} ms"));
     args.out.figures(&json!({
         "blocks": blocks,
         "without_index_millis": without as u64,

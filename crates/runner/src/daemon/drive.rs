@@ -177,7 +177,7 @@ impl Driver {
                 self.commands.insert(validator, commands);
                 Event::SessionOpened(validator)
             }
-            LinkNews::Event(event, rtt) => Event::SessionEvent(validator, event, rtt),
+            LinkNews::Event(event, rtt) => Event::Session(validator, event, rtt),
             LinkNews::Closed(why) => {
                 self.commands.remove(&validator);
                 Event::SessionClosed(validator, why)

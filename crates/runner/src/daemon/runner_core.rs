@@ -70,7 +70,7 @@ pub(crate) enum Event {
     Tick,
     SessionOpened(ValidatorKey),
     /// With the round trip time.
-    SessionEvent(ValidatorKey, LinkEvent, Duration),
+    Session(ValidatorKey, LinkEvent, Duration),
     /// A session ended, or could not be opened.
     SessionClosed(ValidatorKey, String),
     Validators(Result<RunnerValidators, String>),
@@ -244,7 +244,7 @@ impl RunnerCore {
         match event {
             Event::Tick => self.tick(),
             Event::SessionOpened(validator) => self.session_opened(validator),
-            Event::SessionEvent(validator, event, rtt) => self.session_event(validator, event, rtt),
+            Event::Session(validator, event, rtt) => self.session_event(validator, event, rtt),
             Event::SessionClosed(validator, why) => self.session_closed(validator, why),
             Event::Validators(answer) => self.validators(answer),
             Event::ChainStatus(answer) => self.chain_status(answer),

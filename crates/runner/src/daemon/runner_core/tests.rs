@@ -131,7 +131,7 @@ impl Scene {
             deadline_block: 136,
             validator_signed: [0; 64],
         };
-        self.feed(Event::SessionEvent(from, LinkEvent::Assigned(Box::new(assignment)), RTT))
+        self.feed(Event::Session(from, LinkEvent::Assigned(Box::new(assignment)), RTT))
     }
 
     fn read(&mut self, n: u8, height: u64, job: Option<Job>) -> Vec<Action> {
@@ -228,13 +228,13 @@ fn heights_that_validators_make_up_change_nothing() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(SeatState::Waiting)));
-    let actions = scene.feed(Event::SessionEvent(B, LinkEvent::Head(u64::MAX), RTT));
+    let actions = scene.feed(Event::Session(B, LinkEvent::Head(u64::MAX), RTT));
     assert!(has(&actions, |a| *a == Action::GetChainStatus), "a node is asked");
     assert_eq!(scene.core.height(), 100);
     assert_eq!(scene.ack(C, 2), AckStatus::Accepted, "it is not too late");
     assert_eq!(scene.core.sessions.common_head(), Some(u64::MAX), "the only one that spoke");
-    scene.feed(Event::SessionEvent(A, LinkEvent::Head(101), RTT));
-    scene.feed(Event::SessionEvent(C, LinkEvent::Head(101), RTT));
+    scene.feed(Event::Session(A, LinkEvent::Head(101), RTT));
+    scene.feed(Event::Session(C, LinkEvent::Head(101), RTT));
     assert_eq!(scene.core.sessions.common_head(), Some(101));
 }
 
@@ -244,7 +244,7 @@ fn nodes_are_not_asked_as_often_as_validators_like() {
     scene.feed(Event::Tick);
     let mut pulses = 0;
     for height in 200..400 {
-        let note = Event::SessionEvent(A, LinkEvent::Head(height), RTT);
+        let note = Event::Session(A, LinkEvent::Head(height), RTT);
         let actions = scene.core.handle(note, scene.now + 1);
         pulses += actions.iter().filter(|a| **a == Action::GetChainStatus).count();
         scene.core.handle(pulse(100, 5), scene.now + 1);
@@ -289,7 +289,7 @@ fn work_stops_when_the_chain_agrees_that_it_is_over() {
     let reason = CancelReason::Failed;
     let cancel = JobCancel { job_id: id(1), reason, validator_signed: [0; 64] };
     let stop = |a: &Action| *a == Action::StopWork(id(1));
-    let heard = scene.feed(Event::SessionEvent(A, LinkEvent::Cancelled(cancel), RTT));
+    let heard = scene.feed(Event::Session(A, LinkEvent::Cancelled(cancel), RTT));
     assert!(!has(&heard, stop), "a validator's word is not enough");
     assert!(has(&heard, |a| matches!(a, Action::GetJob { .. })));
     assert!(!has(&scene.read(1, 101, Some(drawn(SeatState::Waiting))), stop));
@@ -339,7 +339,7 @@ fn polling_ends_where_it_is_over() {
 fn a_node_that_stands_still_is_not_asked_first_any_more() {
     let mut scene = Scene::new();
     for validator in [A, B, C] {
-        scene.feed(Event::SessionEvent(validator, LinkEvent::Head(110), RTT));
+        scene.feed(Event::Session(validator, LinkEvent::Head(110), RTT));
     }
     let actions: Vec<Action> = (0..3).flat_map(|_| scene.feed(pulse(101, 5))).collect();
     assert_eq!(actions.iter().filter(|action| **action == Action::RotateNodes).count(), 1);

@@ -9,9 +9,9 @@ fn asks(actions: &[Action]) -> bool {
 #[test]
 fn a_new_subset_epoch_is_looked_up_at_once() {
     let mut scene = Scene::new();
-    assert!(asks(&scene.feed(Event::SessionEvent(A, LinkEvent::Epoch(1), RTT))));
+    assert!(asks(&scene.feed(Event::Session(A, LinkEvent::Epoch(1), RTT))));
     assert!(
-        !asks(&scene.feed(Event::SessionEvent(B, LinkEvent::Epoch(1), RTT))),
+        !asks(&scene.feed(Event::Session(B, LinkEvent::Epoch(1), RTT))),
         "one question at a time"
     );
     let kept = scene.feed(validators_of(1));
@@ -22,7 +22,7 @@ fn a_new_subset_epoch_is_looked_up_at_once() {
 #[test]
 fn a_node_that_does_not_know_the_epoch_yet_is_asked_again_with_the_next_block() {
     let mut scene = Scene::new();
-    assert!(asks(&scene.feed(Event::SessionEvent(A, LinkEvent::Epoch(1), RTT))));
+    assert!(asks(&scene.feed(Event::Session(A, LinkEvent::Epoch(1), RTT))));
     scene.feed(validators_of(0));
     assert!(asks(&scene.feed(pulse(101, 5))));
     scene.feed(Event::Validators(Err("nobody answers".to_owned())));
@@ -36,14 +36,14 @@ fn an_epoch_that_a_validator_makes_up_costs_few_questions() {
     let mut scene = Scene::new();
     let mut questions = 0;
     for height in 101..201 {
-        let heard = scene.feed(Event::SessionEvent(A, LinkEvent::Epoch(u64::MAX), RTT));
+        let heard = scene.feed(Event::Session(A, LinkEvent::Epoch(u64::MAX), RTT));
         let block = scene.feed(pulse(height, 5));
         questions += usize::from(asks(&heard)) + usize::from(asks(&block));
         scene.feed(validators_of(0));
     }
     assert!((16..=16 + 4).contains(&questions), "{questions} questions");
     assert!(
-        asks(&scene.feed(Event::SessionEvent(B, LinkEvent::Epoch(1), RTT))),
+        asks(&scene.feed(Event::Session(B, LinkEvent::Epoch(1), RTT))),
         "others are still believed"
     );
 }

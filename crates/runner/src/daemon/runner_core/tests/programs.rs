@@ -29,7 +29,7 @@ fn run(name: &str, more: &str, pinned: bool) -> (AckStatus, Vec<Action>) {
         deadline_block: 136,
         validator_signed: [0; 64],
     };
-    let heard = scene.feed(Event::SessionEvent(A, LinkEvent::Assigned(Box::new(assignment)), RTT));
+    let heard = scene.feed(Event::Session(A, LinkEvent::Assigned(Box::new(assignment)), RTT));
     let status = heard.iter().find_map(|action| match action {
         Action::Ack(_, _, status, _) => Some(*status),
         _ => None,

@@ -147,7 +147,7 @@ fn a_refusal_is_short_however_long_the_names_of_a_job_are() {
             deadline_block: 136,
             validator_signed: [0; 64],
         };
-        scene.feed(Event::SessionEvent(A, LinkEvent::Assigned(Box::new(assignment)), RTT));
+        scene.feed(Event::Session(A, LinkEvent::Assigned(Box::new(assignment)), RTT));
     }
     let finished = scene.core.status().finished;
     assert_eq!(finished.len(), 1, "the same job, whatever it is called");
